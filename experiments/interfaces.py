@@ -31,15 +31,15 @@ def python() -> str:
 
 
 def _public() -> Iterator[tuple[str, Any]]:
-    titled: set[Any] = set()
+    before: set[Any] = set()
     public = {name: getattr(judgelab, name) for name in judgelab.__all__ if name[0] != "_"}
     for name, value in sorted(
         public.items(), key=lambda one: (inspect.isclass(one[1]), one[0] != "run")
     ):
         parts = {f"judgelab.{name}": value} | {one.__name__: one for one in _return_classes(value)}
         for title, one in parts.items():
-            if one not in titled:
-                titled.add(one)
+            if one not in before:
+                before.add(one)
                 yield title, one
 
 

@@ -13,13 +13,13 @@ from omegaconf import DictConfig, OmegaConf
 
 from experiments.catalogue import Sweep, sweeps
 from judgelab.config.composing import composed_call
-from judgelab.config.launch import rehearsed
+from judgelab.config.launch import rehearse
 
 Words = tuple[str, ...]
 SWEEPS: list[Sweep] = sweeps()
 OVERRIDES = {s.name: tuple(s.command.split()[2:]) for s in SWEEPS}
 REHEARSALS = {
-    s.name: tuple(rehearsed(s.rehearsal.split()[2:])) for s in SWEEPS if s.rehearsal is not None
+    s.name: tuple(rehearse(s.rehearsal.split()[2:])) for s in SWEEPS if s.rehearsal is not None
 }
 
 

@@ -42,8 +42,8 @@ def variants(panel: Panel) -> Panel:
     for row in texts:
         own = row[-1].split()
         steps = [round(t * len(own)) for t in STRENGTHS]
-        edited = (" ".join(edit(own, common, k)) for edit in EDITS.values() for k in steps)
-        rows.append((*row, *edited))
+        versions = (" ".join(edit(own, common, k)) for edit in EDITS.values() for k in steps)
+        rows.append((*row, *versions))
     agents = tuple(Agent(str(k)) for k in range(len(rows[0])))
     return replace(panel, agents=agents, texts=tuple(rows))
 

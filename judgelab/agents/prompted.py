@@ -40,7 +40,7 @@ class Prompted(Agents):
     def answer(self, panel: Panel, lm: EvaluationLM) -> Panel:
         """The panel's items answered by all strategies, instead of the responses it had; a
         ConfigError where the taxonomy is unknown."""
-        taxonomy = _worded(taxonomy_for(panel, self.taxonomy), self.wording)
+        taxonomy = _with_wording(taxonomy_for(panel, self.taxonomy), self.wording)
         unanswered: Counter[str] = Counter()
         most = self.max_tokens or taxonomy.max_tokens
 
@@ -84,7 +84,7 @@ class Prompted(Agents):
         )
 
 
-def _worded(taxonomy: Taxonomy, file: str | None) -> Taxonomy:
+def _with_wording(taxonomy: Taxonomy, file: str | None) -> Taxonomy:
     """The taxonomy with the instructions of a file of the authors."""
     if file is None:
         return taxonomy

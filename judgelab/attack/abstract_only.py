@@ -41,7 +41,7 @@ class AbstractOnly(WritingAttack):
         sentences = sentences or [" ".join(synopsis.split())]
         points = [
             f"{k % 4 + 1}. {reason}\n   - This concerns what the synopsis says here: "
-            + _quoted(sentences[k % len(sentences)])
+            + _quote(sentences[k % len(sentences)])
             for k, reason in enumerate([*draw("for", 4), *draw("against", 4)])
         ]
         strengths_and_weaknesses = "\n".join(
@@ -71,7 +71,7 @@ class AbstractOnly(WritingAttack):
         return {cell: reviews.get(cell[0], LACKING) for cell in cells}
 
 
-def _quoted(line: str) -> str:
+def _quote(line: str) -> str:
     if len(line) <= LONGEST:
         return f'"{line}"'
     start = re.sub(r"\s+\S*$", "", line[:LONGEST])

@@ -31,16 +31,16 @@ class DeletionCompletion(WritingAttack):
     definition: Deletion = "corrected"  # as in attack=sentence_deletion
     name = "deletion_completion"
 
-    def gapped(self, text: str, gap: Gap) -> str:
+    def with_gaps(self, text: str, gap: Gap) -> str:
         """The text with ``gap()`` in the place of every other sentence."""
         released = self.definition == "released"
         return thin_as_released(text, gap, bold=True) if released else thin(text, gap)
 
     def rule(self, text: str, at: Place) -> str:
-        return self.gapped(text, filler(at.rng))
+        return self.with_gaps(text, filler(at.rng))
 
     def by_lm(self, panel: Panel, lm: EvaluationLM) -> dict[Cell, Written]:
-        marked = {cell: self.gapped(t, lambda: MARKER) for cell, t in present(panel).items()}
+        marked = {cell: self.with_gaps(t, lambda: MARKER) for cell, t in present(panel).items()}
         requests = {
             cell: self.request_on(panel, cell, text=text)
             for cell, text in marked.items()

@@ -136,7 +136,7 @@ class WritingAttack(RuleAttack, WritingStep[Cell]):
         }
         return {cell: Written(text) for cell, text in texts.items()} | write_texts(lm, requests)
 
-    def placed(self, panel: Panel, texts: Mapping[Cell, Written], **facts: object) -> Panel:
+    def panel_of(self, panel: Panel, texts: Mapping[Cell, Written], **facts: object) -> Panel:
         return with_texts(panel, texts, **facts)
 
     def rewrite(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:

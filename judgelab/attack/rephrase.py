@@ -19,7 +19,7 @@ _ANY = re.compile(
 _START = re.compile(r"(?:^|[.?!:;]\s+|\n\s*(?:[-*•]\s*|\d+[.)]\s*)?)$")
 
 
-def _changed(match: re.Match[str]) -> str:
+def _in_case(match: re.Match[str]) -> str:
     phrase = match[0].replace("’", "'")
     low, other = (re.sub(r"\bi\b", "I", t) for t in (phrase.lower(), _OTHER[phrase.lower()]))
     if phrase == low:
@@ -47,4 +47,4 @@ class Rephrase(WritingAttack):
         A phrase changes in lower case, or with a capital where a sentence starts: titles, names and
         headers stay as they are.
         """
-        return _ANY.sub(_changed, text)
+        return _ANY.sub(_in_case, text)

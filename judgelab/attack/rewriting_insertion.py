@@ -40,12 +40,12 @@ class RewritingInsertion(Perturbation):
                 inserted.append((new[place - 1], sentence))
         if old:
             return "a sentence of the original is gone"
-        if not all(LEAST <= _changed(sentence, other) <= MOST for sentence, other in inserted):
+        if not all(LEAST <= _novelty(sentence, other) <= MOST for sentence, other in inserted):
             return "an inserted sentence is the same, or another one"
         return self.count_fault(len(inserted), "sentences inserted")
 
 
-def _changed(sentence: str, other: str) -> float:
+def _novelty(sentence: str, other: str) -> float:
     """Share of the sentence's words that the other has not, or not in their order. What the other
     adds counts nothing: a lead-in before the same words rewrites none."""
     old, new = ([word.lower() for word in words_of(one)] for one in (sentence, other))

@@ -36,17 +36,17 @@ def typos(text: str, k: int, rng: np.random.Generator) -> str:
     which changes it. Errors keep apart, so none undoes another."""
     places = [i for i, c in enumerate(text) if c.isalnum() or c == " "]
     errors: dict[int, str] = {}  # start of what is replaced -> what stands there instead
-    changed: set[int] = set()
+    spans: set[int] = set()
     for place in rng.permutation(places).tolist() if places else []:
         if len(errors) == k:
             break
         kind = KINDS[int(rng.integers(len(KINDS)))]
         width, error = _error(text, place, kind, rng)
         touched = set(range(place - 1, place + width + 1))
-        if error != text[place : place + width] and not touched & changed:
+        if error != text[place : place + width] and not touched & spans:
             errors[place] = error
-            changed |= set(range(place, place + width))
-    return "".join(errors.get(i, "" if i in changed else c) for i, c in enumerate(text))
+            spans |= set(range(place, place + width))
+    return "".join(errors.get(i, "" if i in spans else c) for i, c in enumerate(text))
 
 
 def _error(text: str, place: int, kind: str, rng: np.random.Generator) -> tuple[int, str]:

@@ -55,7 +55,7 @@ def guarded(main: Callable[[], Any]) -> None:
         words = [spelled(word) for word in sys.argv[1:]]
         # first: argparse takes nothing that stands behind an option between overrides
         words.sort(key=lambda word: word not in ("-m", "--multirun"))
-        sys.argv[1:] = rehearsed(words)
+        sys.argv[1:] = rehearse(words)
         check_folder(sys.argv[1:])
         hand_on_trust()
         main()
@@ -84,7 +84,7 @@ def check_folder(words: Sequence[str]) -> None:
         )
 
 
-def rehearsed(words: Sequence[str]) -> list[str]:
+def rehearse(words: Sequence[str]) -> list[str]:
     """The words, and those of the rehearsal of the sweep or experiment that set no key of theirs,
     if ``rehearsal=true`` asks (ConfigError: neither is chosen, or it has no rehearsal; or several
     sweeps are, of which Hydra would read the axes of the first alone)."""
@@ -101,7 +101,7 @@ def rehearsed(words: Sequence[str]) -> list[str]:
             f"rehearsal=true: {f'{name} has' if name else 'without sweep=NAME there is'} no "
             "rehearsal; docs/papers/figures.md lists those that have one."
         )
-    return _completed(words, stand_ins)
+    return _add_missing(words, stand_ins)
 
 
 def rehearsal_of(option: str) -> list[str] | None:
@@ -115,10 +115,10 @@ def rehearsal_of(option: str) -> list[str] | None:
     bases = [one for one in content.get("defaults", ()) if isinstance(one, str) and one != "_self_"]
     start = next(filter(None, (rehearsal_of(f"{axis}/{base}") for base in bases)), [])
     own = [spelled(str(word)) for word in content.get("rehearsal", ())]
-    return _completed(own, start) or None
+    return _add_missing(own, start) or None
 
 
-def _completed(words: Sequence[str], more: Sequence[str]) -> list[str]:
+def _add_missing(words: Sequence[str], more: Sequence[str]) -> list[str]:
     """The words, and those of ``more`` that set no key of theirs."""
 
     def key(word: str) -> str:

@@ -35,7 +35,7 @@ def with_prompts(config: Mapping[str, Any]) -> dict[str, Any]:
         for name, one in settings["stand_in"].items()
         if all(_file(release, one[key]).is_file() for key in FILES & one.keys())
     }
-    replaced: dict[str, Any] = _replaced(dict(config), release, places)
+    replaced: dict[str, Any] = _with_release(dict(config), release, places)
     dataset = (config.get("dataset") or {}).get("name")
     strategies = release / settings["strategies"].get(dataset, "")
     if "wording" in replaced["agents"] and strategies.is_file():
@@ -57,17 +57,17 @@ Places = Mapping[str, Mapping[str, Any]]
 """Our prompt -> where the authors' stands: ``Prompt``'s arguments, and whether it is scored."""
 
 
-def _replaced(node: Any, release: Path, places: Places, lm: Any = None) -> Any:
+def _with_release(node: Any, release: Path, places: Places, lm: Any = None) -> Any:
     """The node with all prompts in it that ``places`` names; ``lm`` is who would be asked."""
     if isinstance(node, list):
-        return [_replaced(one, release, places, lm) for one in node]
+        return [_with_release(one, release, places, lm) for one in node]
     if not isinstance(node, Mapping):
         return node
     if place := _place(node, places):
         files = {key: str(_file(release, place[key])) for key in FILES & place.keys()}
         return {**node, **{key: value for key, value in place.items() if key != "scored"}, **files}
     lm = node.get("evaluation_lm") or lm  # a judge may have its own
-    result = {key: _replaced(value, release, places, lm) for key, value in node.items()}
+    result = {key: _with_release(value, release, places, lm) for key, value in node.items()}
     for key, value in node.items():
         # of a fine-tuning, and of a mechanism that some LM is asked by
         if "scored" in _place(value, places) and "system" in node:

@@ -90,7 +90,7 @@ def differences(
     return differ
 
 
-def mixed(estimators: Sequence[Estimator | None], axes: Collection[str] = ()) -> tuple[str, ...]:
+def mixtures(estimators: Sequence[Estimator | None], axes: Collection[str] = ()) -> tuple[str, ...]:
     """A sentence for each mechanism under whose name there are several estimators."""
     sentences = []
     for mechanism, parts in differences(estimators, axes).items():

@@ -51,7 +51,7 @@ class Prompt:
         path = own_or_shipped(file, FOLDER)
         user = _part(path, part) if part is not None else _read(path)
         self.file = path.name if part is None else f"{path.name}:{part}"
-        self.template = (user if marks is None else _marked(user, marks, self.file)).strip()
+        self.template = (user if marks is None else _with_fields(user, marks, self.file)).strip()
         self.marked = marks is not None
         ours = path.resolve().parent == FOLDER and system_file is None
         self.shipped = ours and not self.marked
@@ -136,7 +136,7 @@ def _part(path: Path, name: str) -> str:
     raise ConfigError(f"{path.name} holds no prompt {name!r}: is it another version of the file?")
 
 
-def _marked(text: str, marks: Mapping[str, str | Sequence[str]], file: str) -> str:
+def _with_fields(text: str, marks: Mapping[str, str | Sequence[str]], file: str) -> str:
     """The template whose fields stand where the marks did, all other braces escaped."""
     text = text.translate(BRACES)
     for mark, fields in marks.items():

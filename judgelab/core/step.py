@@ -146,13 +146,13 @@ class WritingStep(AskingStep, Generic[Key]):
         """What the LM writes; one batch."""
 
     @abstractmethod
-    def placed(self, panel: Panel, texts: Mapping[Key, Written], **facts: object) -> Panel:
+    def panel_of(self, panel: Panel, texts: Mapping[Key, Written], **facts: object) -> Panel:
         """The panel with what was written."""
 
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """Write everything, and put it in its place."""
         texts = self.by_lm(panel, lm) if self.by == "lm" else self.by_rules(panel, seed)
-        return self.placed(panel, texts, **self.facts(texts.values()), **self.writer(self.by, lm))
+        return self.panel_of(panel, texts, **self.facts(texts.values()), **self.writer(self.by, lm))
 
 
 def present(panel: Panel) -> dict[Cell, str]:

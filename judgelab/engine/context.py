@@ -73,7 +73,7 @@ class Parts:
         )
 
 
-def assigned(config: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
+def with_lms(config: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
     """The config with a part for each LM of ``lms`` whose axis asks somebody, so that runs that
     differ in no question are one run; and whether the critic is the evaluation LM, as it is of a
     mechanism that asks in words."""

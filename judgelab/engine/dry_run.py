@@ -88,11 +88,11 @@ def _together(counting: Sequence[CountingLM], settings: Frame) -> str:
 
 def _screen(counting: CountingLM, settings: Frame, role: str) -> Iterator[Any]:
     """One LM's stages in a table, and how far the numbers can be relied on."""
-    lm, seconds, failed = counting.lm, dict[str, float](), ""
+    lm, seconds, fault = counting.lm, dict[str, float](), ""
     try:
         seconds = pace(counting)
     except JudgelabError as cause:
-        failed = f"Minutes are unknown, as a trial failed: {cause}"
+        fault = f"Minutes are unknown, as a trial failed: {cause}"
     price = lm.price(settings.budget.prices) if isinstance(lm, Remote) else None
     stages = {name: tally for name, tally in counting.stages.items() if tally.calls}
     rows = []
@@ -112,8 +112,8 @@ def _screen(counting: CountingLM, settings: Frame, role: str) -> Iterator[Any]:
     who = f"{lm.identity} ({role})" if role else lm.identity
     yield from (f"Dry run of {who}: {what}, nothing is kept.", "")
     yield from (console.grid(columns(rows, list(rows[0]))), "")
-    if failed:
-        yield failed
+    if fault:
+        yield fault
     if isinstance(lm, Remote):
         yield (
             "Tokens are estimated at 4 bytes each, replies at their upper bound; retries come on "
@@ -135,15 +135,15 @@ def pace(counting: CountingLM) -> dict[str, float]:
     ``closed`` (a closed question). Some neighbouring calls are tried, so that contexts are shared
     about as in the run, but for the first, which loads the model."""
 
-    def timed(batch: Batch, count: int) -> float:
+    def seconds_of(batch: Batch, count: int) -> float:
         start = time.perf_counter()
         batch.at(range(count)).ask(counting.lm)
         return (time.perf_counter() - start) / count
 
     seconds = {}
     for kind, batch in counting.trials.items() if counting.lm.at_hand else ():
-        timed(batch, 1)  # loads the model
-        one = timed(batch, 1)
+        seconds_of(batch, 1)  # loads the model
+        one = seconds_of(batch, 1)
         count = int(min(len(batch.questions), MOST, TRIAL / max(one, 1e-9)))
-        seconds[kind] = timed(batch, count) if count > 1 else one
+        seconds[kind] = seconds_of(batch, count) if count > 1 else one
     return seconds

@@ -85,7 +85,7 @@ def folder(runs: Path, config: Mapping[str, Any], call: Invocation) -> Path:
 def holds(run_dir: RunDir, config: Mapping[str, Any]) -> bool:
     """Whether what finished here is whole, and its data and LMs are what they were: data of a
     branch of the Hub, not of a commit, may not be; what is out of reach now is taken to be."""
-    if names := run_dir.altered():
+    if names := run_dir.altered_files():
         say(
             f"{some(names)} in {run_dir.path} changed since the run finished, so it is made again; "
             "what was asked is not asked again."

@@ -121,10 +121,10 @@ class Models:
                 share = f"; {other:,} of {calls:,} answers that name one" if calls else ""
                 warnings.append(
                     f"{role}: another model answered than {model}, which was asked for: "
-                    f"{_listed(others)}{share}."
+                    f"{_name_counts(others)}{share}."
                 )
             if len(models) > 1:
-                changes.append(f"{role}: answers name several models: {_listed(models)}.")
+                changes.append(f"{role}: answers name several models: {_name_counts(models)}.")
         summary = {**result.summary, **({"model_warning": " ".join(warnings)} if warnings else {})}
         return replace(result, notes=[*warnings, *result.notes, *changes], summary=summary)
 
@@ -163,6 +163,6 @@ def alike(request: str, answer: str) -> bool:
     return len(tags) < 2 and (other == one or version is not None)
 
 
-def _listed(counts: Mapping[str, int]) -> str:
+def _name_counts(counts: Mapping[str, int]) -> str:
     most_first = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
     return some([f"{name} ({n:,})" if n else name for name, n in most_first], 5)

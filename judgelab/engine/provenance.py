@@ -107,7 +107,7 @@ def with_reasons(result: Result, log: CallLog, run_dir: RunDir, mechanism: str) 
     table = Table("unscored", "Why calls have no result", _reasons(rows, log.calls), NOTE)
     notes, tables = [*result.notes, *_uneven(log)], [*result.tables, table]
     if share > LOUD:
-        kinds = Counter(grouped(str(row["reason"])) for row in rows)
+        kinds = Counter(stem_of(str(row["reason"])) for row in rows)
         summary["unscored_warning"] = warning = (
             f"{100 * share:.0f} % of calls ({len(rows):,} of {log.calls:,}) have no result: "
             f"{_by_reason(kinds)}. See the table “Why calls have no result”."
@@ -124,7 +124,7 @@ def open_calls(log: CallLog, until: float | None) -> dict[str, Any] | None:
 
     def kinds(calls: Iterable[LoggedCall]) -> Counter[str]:
         reasons = (str(what.reason) for what in calls)  # why nothing was sent is one for all
-        return Counter(one if one.startswith("not sent: ") else grouped(one) for one in reasons)
+        return Counter(one if one.startswith("not sent: ") else stem_of(one) for one in reasons)
 
     failed = [w for w in log.unscored if not w.settled or str(w.reason).startswith(FAILED)]
     wait = stamp(until) if until else None
@@ -147,7 +147,7 @@ def open_calls(log: CallLog, until: float | None) -> dict[str, Any] | None:
     return counts | {"until": wait, "sentence": sentence}
 
 
-def grouped(reason: str) -> str:
+def stem_of(reason: str) -> str:
     """The reason without what differs from call to call: numbers and ids in a server's message."""
     reason = re.sub(r" after \d+ attempts$", "", format.text(reason))
     kind, colon, message = reason.partition(": ")
@@ -201,7 +201,7 @@ def _reasons(rows: Sequence[Row], calls: int) -> list[Row]:
     """Each judge's reasons, the most frequent first, each with an example."""
     groups: dict[tuple[Value, str], list[Row]] = {}
     for row in rows:
-        groups.setdefault((row["judge"], grouped(str(row["reason"]))), []).append(row)
+        groups.setdefault((row["judge"], stem_of(str(row["reason"]))), []).append(row)
     largest_first = sorted(groups.items(), key=lambda one: (-len(one[1]), str(one[0])))
     return [
         {
@@ -268,7 +268,7 @@ def missing_verdicts(
         if any(not call.settled for several in calls for call in several):
             unsent[k, order] = True
         else:
-            counts[grouped(str(calls[0][-1].reason)) if calls else NO_REASON] += 1
+            counts[stem_of(str(calls[0][-1].reason)) if calls else NO_REASON] += 1
     return unsent, dict(counts.most_common())
 
 

@@ -27,7 +27,7 @@ from judgelab.core.errors import DataError, PartialRunError
 from judgelab.core.result import Result
 from judgelab.core.terminal import say
 from judgelab.engine import execution
-from judgelab.engine.context import Context, Parts, assigned, build_parts
+from judgelab.engine.context import Context, Parts, build_parts, with_lms
 from judgelab.engine.execution import Invocation, tracked_run
 from judgelab.engine.models import Models
 from judgelab.engine.provenance import open_calls, with_reasons
@@ -81,7 +81,7 @@ def carry_out(
     with trusting(named_by_user(settings.trusted_packages, trusted_packages)):
         check_targets(config)
         config, without_effect = fitting(config)
-        config, has_critic = assigned(config)
+        config, has_critic = with_lms(config)
         call = call.with_critic() if has_critic else call
         for one in without_effect if not call.quiet else ():
             say(one)

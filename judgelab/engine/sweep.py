@@ -19,7 +19,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
 from judgelab.store.fingerprint import VOLATILE
-from judgelab.store.private import locked
+from judgelab.store.private import is_locked
 from judgelab.store.run_dir import RunDir
 
 NAME, PARENT = "sweep.json", ".parent"  # files of a sweep's folder
@@ -96,7 +96,7 @@ class ParentWatch:
 
     def gone(self) -> bool:
         """Whether it is; takes some microseconds."""
-        return not locked(self._handle)
+        return not is_locked(self._handle)
 
     def _watch(self) -> None:
         while not self.gone() or self.busy():

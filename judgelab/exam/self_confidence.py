@@ -122,7 +122,7 @@ class SelfConfidence(Exam):
         if _silent([reply for exchange in exchanges for reply in exchange.replies.values()]):
             return None
         return [
-            _cells(each, exchange.read(lambda _, reply: emitted(reply), _unsure))
+            _cells(each, exchange.read(lambda _, reply: label_nats(reply), _unsure))
             for each, exchange in zip(paper.panels, exchanges, strict=True)
         ]
 
@@ -183,7 +183,7 @@ def _cells(panel: Panel, confidence: Mapping[Cell, float]) -> Floats:
     return array_of((len(panel.items), 2), {(k, i): one for (k, i, _), one in confidence.items()})
 
 
-def emitted(reply: Reply) -> float:
+def label_nats(reply: Reply) -> float:
     """ln p of the last label that the reply emitted (the likeliest token, as at temperature 0), or
     of its label among the allowed ones; NaN without a label, or without probabilities."""
     if reply.text is not None and reply.label_logprobs:

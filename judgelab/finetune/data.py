@@ -169,17 +169,17 @@ def examples(panel: Panel, settings: Settings, folder: Path) -> Examples:
     pairs = [(contexts[context], targets[target]) for context, target in texts]
     words, template = load_tokenizer(folder), settings.scoring["template"]
     encoder = framed_encoder(words, template, settings.system, settings.end_token)
-    rows, shortened = [], 0
+    rows, truncations = [], 0
     for job in encoder.encode(list(contexts), list(targets), pairs):
         if job is None or not job[1] or len(job[0]) >= settings.max_seq_length:
             continue
         context, target = job
         whole = context + target
         ids = whole[: settings.max_seq_length]
-        shortened += len(ids) < len(whole)
-        ignored = len(context) if settings.loss_on == "response" else 0
-        rows.append(Example(ids, (*[IGNORED] * ignored, *ids[ignored:])))
-    return Examples(tuple(rows), shortened, len(texts) - len(rows))
+        truncations += len(ids) < len(whole)
+        offset = len(context) if settings.loss_on == "response" else 0
+        rows.append(Example(ids, (*[IGNORED] * offset, *ids[offset:])))
+    return Examples(tuple(rows), truncations, len(texts) - len(rows))
 
 
 def measure(

@@ -19,7 +19,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from judgelab.config import AXES, WRITER, Frame
 from judgelab.config.composing import composed, composed_call, literal, spelled
-from judgelab.config.launch import rehearsed, sentence
+from judgelab.config.launch import rehearse, sentence
 from judgelab.core.errors import ConfigError, DataError, JudgelabError, did_you_mean
 from judgelab.dataset.files import cell_text
 from judgelab.engine.execution import Invocation
@@ -76,7 +76,7 @@ def run(
     """
     cfg, call, trusted = _composed(words, data, judges, settings)
     try:
-        with _spoken():
+        with _faults_in_words():
             run_dir = carry_out(cfg, call, trusted)
     except DataError as cause:  # of a frame, which lies where its user never wrote
         if data is None or isinstance(data, str | os.PathLike):
@@ -100,11 +100,11 @@ def _composed(
     """The config, who called for it, and the packages that the caller trusts."""
     options = {k: v for k, v in settings.items() if k in GROUPS and isinstance(v, str)}
     choices = [f"{GROUPS[key]}={literal(option)}" for key, option in options.items()]
-    overrides = rehearsed([*_words(words), *choices])
+    overrides = rehearse([*_words(words), *choices])
     keys = {word.lstrip("+~").partition("=")[0] for word in overrides}
     usual = {"tracker": "none"} | ({} if data is None else {"dataset": "table"})
     overrides += [f"{key}={option}" for key, option in usual.items() if key not in keys]
-    with _spoken(overrides):
+    with _faults_in_words(overrides):
         cfg = composed(overrides)
         rest = {key: value for key, value in settings.items() if key not in options}
         overrides += [f"{_key(key, cfg)}={literal(value)}" for key, value in rest.items()]
@@ -211,7 +211,7 @@ def _one_type(value: Any) -> Any:
 
 
 @contextmanager
-def _spoken(words: Sequence[str] = ()) -> Iterator[None]:
+def _faults_in_words(words: Sequence[str] = ()) -> Iterator[None]:
     """Faults of the libraries below as the sentence that the command line would end in."""
     try:
         yield

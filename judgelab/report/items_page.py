@@ -190,7 +190,7 @@ def write(run_dir: RunDir, heading: str, mechanism: str) -> frozenset[str]:
     return frozenset(name for name, *_ in data["items"])
 
 
-def linked(columns: Sequence[Column], items: Collection[str]) -> list[Column]:
+def with_links(columns: Sequence[Column], items: Collection[str]) -> list[Column]:
     """Columns of a table, items linked to where they stand on the page of items."""
 
     def link(item: str) -> str:

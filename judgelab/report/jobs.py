@@ -13,7 +13,7 @@ import yaml
 
 from judgelab.config.targets import located
 from judgelab.core.errors import DataError, JudgelabError
-from judgelab.core.estimator import Estimator, marks, mixed, read_estimators
+from judgelab.core.estimator import Estimator, marks, mixtures, read_estimators
 from judgelab.core.resources import PROGRAM
 from judgelab.core.result import Headline
 from judgelab.report.format import Column, column
@@ -100,7 +100,7 @@ def estimators(jobs: Sequence[SweepJob]) -> list[Estimator | None]:
 
 def warnings(jobs: Sequence[SweepJob]) -> tuple[str, ...]:
     """Sentences on different estimators under one name."""
-    return mixed(estimators(jobs), compared_parts(jobs))
+    return mixtures(estimators(jobs), compared_parts(jobs))
 
 
 def marked(jobs: Sequence[SweepJob]) -> list[str]:

@@ -108,7 +108,7 @@ def _agents(unit: Names) -> list[str]:
     return [name for name in unit[1:] if name]
 
 
-def _swapped(unit: Names, seed: int) -> bool:
+def _is_swapped(unit: Names, seed: int) -> bool:
     """Whether the text that is stored second is shown as A, so that no place has an advantage."""
     return bool(unit[2]) and _lot(seed, "side", *unit)[0] < 128
 
@@ -118,7 +118,7 @@ def _unit_texts(unit: Names, seed: int, texts: Texts) -> dict[str, Any]:
     return {
         "source": texts.get((item, "")) or None,
         "reference": texts.get((item, "\0")) or None,
-        "texts": own[::-1] if _swapped(unit, seed) else own,
+        "texts": own[::-1] if _is_swapped(unit, seed) else own,
     }
 
 
@@ -139,7 +139,7 @@ def _answers(kind: Kind, sample: Sequence[Names], seed: int, judgments: DataFram
     units = []
     for names, rows in of_unit.items():
         facts = {name: rows[0].get(name, "") for name in OF_UNIT}
-        one: dict[str, Any] = {"names": names, "swapped": _swapped(names, seed)}
+        one: dict[str, Any] = {"names": names, "swapped": _is_swapped(names, seed)}
         one |= {name: fact for name, fact in facts.items() if fact == fact and fact != ""}
         judges = [x for x in rows if x["role"] == "judge"]
         one["labels"] = [[x["by"], _cell(x, kind)] for x in rows if x["role"] == "rater"]

@@ -11,7 +11,7 @@ from judgelab.core.estimator import lines
 from judgelab.report import format, items_page, label_page, style
 from judgelab.report.console import alarms
 from judgelab.report.format import columns, frame
-from judgelab.report.items_page import linked
+from judgelab.report.items_page import with_links
 from judgelab.report.jobs import command_line, drawings_of
 from judgelab.store.fingerprint import VOLATILE
 from judgelab.store.run_dir import RunDir
@@ -111,7 +111,7 @@ def _table_parts(table: Mapping[str, Any], items: frozenset[str]) -> dict[str, A
         own = [{key: value for key, value in row.items() if key != by} for row in own]
         halves = [own[:FIRST], own[FIRST:]] if long else [own]
         heading = f"{name} ({len(own)})" if by else ""
-        parts[heading] = [linked(columns(part, order, level), items) for part in halves if part]
+        parts[heading] = [with_links(columns(part, order, level), items) for part in halves if part]
     note = str(table["note"])
     for key in (key for key in table.get("columns", ()) if "_" in key):
         note = re.sub(rf"\b{re.escape(key)}\b", format.words(key), note)  # as the heading is

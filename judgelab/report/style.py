@@ -199,7 +199,7 @@ def label_points(
     figure.draw_without_rendering()
     point = figure.dpi / 72  # pixels of a typographic point
     spots = [axes.transData.transform(place[:2]) for place in points]
-    occupied = [Bbox.from_bounds(x - 4 * point, y - 4 * point, *[8 * point] * 2) for x, y in spots]
+    boxes = [Bbox.from_bounds(x - 4 * point, y - 4 * point, *[8 * point] * 2) for x, y in spots]
     for (x, y), place in sorted(zip(spots, points, strict=True), key=lambda one: -one[0][1]):
         words = format.shorten(format.text(place[2]), longest)
         wide = 4.4 * len(words)
@@ -209,9 +209,9 @@ def label_points(
             bounds = x + (dx - (not right) * wide) * point, y + (dy - 5) * point
             box = Bbox.from_bounds(*bounds, wide * point, 10 * point)
             inside = axes.bbox.x0 < box.x0 and box.x1 < axes.bbox.x1
-            if inside and not box.count_overlaps(occupied):
+            if inside and not box.count_overlaps(boxes):
                 break
-        occupied.append(box)
+        boxes.append(box)
         offset: Any = {"xytext": (dx, dy), "textcoords": "offset points", "va": "center"}
         if dy:
             offset["arrowprops"] = {"arrowstyle": "-", "color": RULE, "lw": 0.7}

@@ -139,11 +139,11 @@ def _pass(
             runs[-1].append(segment)
         else:
             runs.append([segment])
-    own = [_stacked(run, device) for run in runs]
+    own = [_own_of(run, device) for run in runs]
     return Pass(own, shared, [s for s in layout if s.leaf < 0], keep, paths)
 
 
-def _stacked(run: list[Segment], device: torch.device) -> Own:
+def _own_of(run: list[Segment], device: torch.device) -> Own:
     lengths = [len(s.tokens) for s in run]
     longest = max(lengths)
     if min(lengths) == longest:

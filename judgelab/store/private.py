@@ -66,7 +66,7 @@ class Owner:
             handle = os.open(self._folder / name, os.O_RDWR)
         except FileNotFoundError:
             return False
-        alive = locked(handle)
+        alive = is_locked(handle)
         os.close(handle)
         if not alive:
             (self._folder / name).unlink(missing_ok=True)
@@ -80,7 +80,7 @@ class Owner:
             self._handle = -1
 
 
-def locked(handle: int) -> bool:
+def is_locked(handle: int) -> bool:
     """Whether somebody keeps this open file locked. Several may look at once."""
     try:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -51,7 +51,7 @@ class RunDir:
         names = sorted(one.relative_to(self.path).as_posix() for one in files if one.is_file())
         self.write_text("DONE", "".join(f"{self._sum(name)}  {name}\n" for name in names))
 
-    def altered(self) -> list[str]:
+    def altered_files(self) -> list[str]:
         """Names of the files that are no longer what they were when the run finished."""
         lines = (self.path / "DONE").read_text(encoding="utf-8").splitlines()
         pairs = [line.split("  ", 1) for line in lines]

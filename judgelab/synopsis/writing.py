@@ -53,7 +53,7 @@ class SynopsisStep(WritingStep[int]):
         synopses = write_texts(lm, requests, lambda i, text: self.read(panel.items[i], text))
         return dict.fromkeys(range(len(panel.items)), NO_SOURCE) | synopses
 
-    def placed(self, panel: Panel, texts: Mapping[int, Written], **facts: object) -> Panel:
+    def panel_of(self, panel: Panel, texts: Mapping[int, Written], **facts: object) -> Panel:
         items = tuple(replace(item, synopsis=texts[i].text) for i, item in enumerate(panel.items))
         return replace(panel, items=items, provenance={**panel.provenance, **facts})
 

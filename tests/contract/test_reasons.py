@@ -21,7 +21,7 @@ from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.result import Result
 from judgelab.engine.context import Context, Parts
 from judgelab.engine.models import Models
-from judgelab.engine.provenance import RECORD, grouped, with_reasons
+from judgelab.engine.provenance import RECORD, stem_of, with_reasons
 from judgelab.store.run_dir import RunDir
 from tests.contract.test_floors import TREES
 from tests.failing_lm import FailingEndpoint, FailingLM
@@ -129,7 +129,7 @@ def told_in_full(done: Done) -> None:
     summary = done.result.summary
     assert (summary["lm_calls"], summary["unscored_calls"]) == (asked, len(done.lost))
     table = next(one for one in done.result.tables if one.name == "unscored")
-    assert {row["reason"] for row in table.rows} == set(map(grouped, reasons))
+    assert {row["reason"] for row in table.rows} == set(map(stem_of, reasons))
     assert sum(int(str(row["calls"])) for row in table.rows) == len(done.lost)
     assert all(row["example"] for row in table.rows)
     record = pd.read_parquet(done.folder / RECORD)

@@ -14,8 +14,8 @@ from hydra.types import RunMode
 from experiments.catalogue import CONF
 from judgelab.config import fitting, frame, resolved
 from judgelab.config.composing import composed
-from judgelab.config.launch import rehearsed
-from judgelab.engine.context import assigned, build_parts
+from judgelab.config.launch import rehearse
+from judgelab.engine.context import build_parts, with_lms
 from tests import sweeps
 
 FIGURES = {  # those that show data: the others are drawings, examples, or a survey's
@@ -47,7 +47,7 @@ def test_a_rehearsal_needs_no_key_and_no_network(name: str) -> None:
     for job in sweeps.telling(sweeps.REHEARSALS, name):
         config, _ = fitting(resolved(composed(job)))
         frame(config)
-        build_parts(assigned(config)[0])
+        build_parts(with_lms(config)[0])
         assert config["rehearsal"] is True
         assert config["limit"] is not None
         lms = [one for one in nodes(config) if "evaluation_lm" in str(one.get("_target_"))]
@@ -102,9 +102,9 @@ def test_an_experiment_composes_and_builds(
 
 
 def test_the_rehearsal_of_an_experiment_needs_no_key_and_no_network() -> None:
-    words = rehearsed(["experiment=gem_finetune", "rehearsal=true"])
+    words = rehearse(["experiment=gem_finetune", "rehearsal=true"])
     config = resolved(composed(words))
-    parts = build_parts(assigned(config)[0])
+    parts = build_parts(with_lms(config)[0])
     assert (parts.writers, config["dataset"]["source"]) == ({}, "sample")
     small, real = (one["study"]["settings"] for one in (config, resolved(composed(words[:1]))))
     changed = {key for key, value in small.items() if real[key] != value}

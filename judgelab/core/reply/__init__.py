@@ -109,7 +109,7 @@ def lone_lines(text: str) -> list[str]:
     return [line for line in lines[:1] + lines[1:][-1:] if len(line) < LONGEST]
 
 
-def agreed(levels: Sequence[Sequence[Value | None]]) -> Value | None:
+def agreement(levels: Sequence[Sequence[Value | None]]) -> Value | None:
     """What the first level (the strongest kind of statement) that says anything says, if it says
     one thing; else None, as of a statement that is ambiguous."""
     values = next(filter(None, levels), [None])

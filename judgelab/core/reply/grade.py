@@ -133,7 +133,7 @@ def stated_grade(text: str | None, low: float, high: float) -> float:
         grades.append(None)
     rows = (row for row in _LINE.finditer(bare) if not _words_of(row["what"]) & _COUNTED)
     lines = [_value(row, bare, high) for row in rows]
-    grade = reply.agreed([final, grades, lines, list(_free(bare, high))])
+    grade = reply.agreement([final, grades, lines, list(_free(bare, high))])
     return grade if grade is not None and low <= grade <= high else math.nan
 
 

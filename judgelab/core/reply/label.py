@@ -62,29 +62,29 @@ def stated_label(text: str | None, names: Mapping[str, float]) -> float:
     """
     answer = reply.answer_of(text)
     if _BRACKETED.search(answer):
-        return _bracketed(answer, names)
-    spoken = _spoken(names)
+        return _bracketed_value(answer, names)
+    spoken = _with_synonyms(names)
     labels, final, statements = tuple(spoken), list[float | None](), list[float | None]()
     fields, rest = reply.named_contents(answer, text)
     for name, content in fields:
         if _KEY.search(name):
-            value = _turned(name, _of(content, spoken), spoken)
+            value = _meant_value(name, _of(content, spoken), spoken)
             (final if "final" in name else statements).append(value)
     plain = reply.without_marks(re.sub(r"</?[A-Za-z][\w-]*>", " ", rest))
-    final += [_value(m, spoken) for m in _marked("final ", labels).finditer(plain)]
+    final += [_value(m, spoken) for m in _verdict_pattern("final ", labels).finditer(plain)]
     final += [_of(m[1], spoken) for m in re.finditer(r"\\boxed\{(?:\\text\{)?([^{}]*)\}", plain)]
-    statements += [_value(m, spoken) for m in _marked("", labels).finditer(plain)]
+    statements += [_value(m, spoken) for m in _verdict_pattern("", labels).finditer(plain)]
     lone = (_of(line, spoken) for line in reply.lone_lines(plain))
     statements += [value for value in lone if value is not None]
     opening = re.match(rf"{_QUOTE}{_label(labels)}{_UNQUOTE}{_THEN}", plain)
     if opening is not None and not _restates(opening, plain, spoken):
         statements.append(_value(opening, spoken))
     comparisons = (list(_by_comparison(plain, spoken, *pair)) for pair in _COMPARISONS)
-    verdict = reply.agreed([final, statements, *comparisons])
+    verdict = reply.agreement([final, statements, *comparisons])
     return math.nan if verdict is None else verdict
 
 
-def _bracketed(text: str, values: Mapping[str, float]) -> float:
+def _bracketed_value(text: str, values: Mapping[str, float]) -> float:
     """The value of the label in double brackets; NaN where the text does not say which.
 
     A reply with different labels (models restate the options before they answer) is read only if
@@ -109,7 +109,7 @@ def _restates(opening: re.Match[str], text: str, spoken: Mapping[str, float]) ->
     return bool(noun) and ":" in opening[0] and any(spoken.get(o.casefold()) != own for o in others)
 
 
-def _spoken(names: Mapping[str, float]) -> dict[str, float]:
+def _with_synonyms(names: Mapping[str, float]) -> dict[str, float]:
     """The labels, and what else a reply may call them."""
     synonyms = [(label, other) for label in names for other in _TABLES["synonyms"].get(label, ())]
     return {**{other: names[label] for label, other in synonyms}, **names}
@@ -141,10 +141,10 @@ def _value(match: re.Match[str], spoken: Mapping[str, float]) -> float | None:
     value = spoken.get(" ".join(match["label"].casefold().split()))
     before = match.string[max(0, match.start() - reply.LONGEST) : match.start()]
     words = _LAST_WORDS.search(before)
-    return _turned(words[0] if words else "", value, spoken)
+    return _meant_value(words[0] if words else "", value, spoken)
 
 
-def _turned(words: str, value: float | None, spoken: Mapping[str, float]) -> float | None:
+def _meant_value(words: str, value: float | None, spoken: Mapping[str, float]) -> float | None:
     """The value of a label behind such words: the other one of "the weaker answer is A".
 
     None of what is ruled out ("not my choice: A"), and of a weaker one among more than two.
@@ -158,7 +158,7 @@ def _turned(words: str, value: float | None, spoken: Mapping[str, float]) -> flo
 
 
 @cache
-def _marked(lead: str, spoken: tuple[str, ...]) -> re.Pattern[str]:
+def _verdict_pattern(lead: str, spoken: tuple[str, ...]) -> re.Pattern[str]:
     """A word for verdicts, and the label that it is; or that label preferred."""
     before = rf"(?i:\b{lead}(?:{_any('verdict')}))(?:\s*\([^)\n]{{0,80}}\))?(?i:{_IS})"
     before += r"(?i:(?:for|in\s+favou?r\s+of)\s+)?"

@@ -75,7 +75,7 @@ class Before:
         run, where = RunDir(Path(folder).expanduser()), f"study.before={folder!r}"
         if not run.is_done:
             raise ConfigError(f"{where} is no finished run: give a folder with DONE in it.")
-        if altered := run.altered():
+        if altered := run.altered_files():
             raise ConfigError(f"{where}: {some(altered)} changed since the run finished.")
         result = run.read_json("result.json")
         if (study := result["summary"].get("study")) != "audit":

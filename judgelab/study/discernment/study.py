@@ -13,7 +13,7 @@ from pydantic import Field
 from judgelab.config import WRITER
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError
-from judgelab.core.estimator import LM, mixed
+from judgelab.core.estimator import LM, mixtures
 from judgelab.core.result import PageSection, Result, Row, Table, Value, flat_estimate
 from judgelab.core.step import By
 from judgelab.engine.context import Context, estimators
@@ -129,7 +129,7 @@ class Discernment(JudgesStudy):
             of_each = [one.name for one in tables if one.by]
             sections = [PageSection("Each judge by itself", of_each)]
             tables = _comparison_tables(ranking, pairs, self.prices, weights.in_words) + tables
-            notes += mixed(by, LM)
+            notes += mixtures(by, LM)
         else:
             panel = variants[""].degraded.panel
             origin |= variants[""].measurements.attrs

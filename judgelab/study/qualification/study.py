@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from judgelab.core.bounds import Count, NotNegative
 from judgelab.core.errors import ConfigError, did_you_mean
-from judgelab.core.estimator import LM, mixed
+from judgelab.core.estimator import LM, mixtures
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.result import Result
@@ -119,7 +119,7 @@ class Qualification(JudgesStudy):
             headlines=HEADLINES,
             tables=tables,
             figures=figures(tables),
-            notes=[*notes(context, case, ways), *mixed(by, LM)],
+            notes=[*notes(context, case, ways), *mixtures(by, LM)],
             provenance={"clean": origin_of(panel, {"exams": exams})},
             estimators=list(by),
             answer=paragraphs(__package__, "answer.md.j2", summary=summary),

@@ -13,7 +13,7 @@ from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig
 
 from judgelab.config import build, resolved
-from judgelab.config.launch import check_folder, rehearsed, sentence
+from judgelab.config.launch import check_folder, rehearse, sentence
 from judgelab.config.targets import VOUCHED
 from judgelab.core.errors import ConfigError
 from judgelab.core.resources import conf
@@ -115,9 +115,9 @@ def test_a_setting_that_an_option_lacks_is_refused_when_it_is_built(tmp_path: Pa
 
 def test_several_sweeps_at_once_are_refused() -> None:
     with pytest.raises(ConfigError, match="one at a time"):
-        rehearsed(["-m", "sweep=gem_figure_4,gem_figure_5"])
+        rehearse(["-m", "sweep=gem_figure_4,gem_figure_5"])
     for words in (["dataset.path=sweep=a,b", "sweep=null"], ["-m", "sweep=gem_figure_5"]):
-        assert rehearsed(words) == words
+        assert rehearse(words) == words
 
 
 def test_a_folder_that_nothing_would_be_written_into_is_refused() -> None:
@@ -128,18 +128,18 @@ def test_a_folder_that_nothing_would_be_written_into_is_refused() -> None:
 
 def test_a_rehearsal_adds_what_nobody_set() -> None:
     words = ["sweep=tvd_mi_figure_2", "rehearsal=true", "limit=9"]
-    added = rehearsed(words)
+    added = rehearse(words)
     assert added[:3] == words
     assert "evaluation_lm=compression" in added
     assert "limit=4" not in added
-    assert rehearsed(words[:1]) == words[:1]
-    assert "evaluation_lm=compression" in rehearsed([words[0], "rehearsal=True"])
-    own, base = (rehearsed([f"sweep=dhp_figure_{k}", "rehearsal=true"]) for k in (4, 3))
+    assert rehearse(words[:1]) == words[:1]
+    assert "evaluation_lm=compression" in rehearse([words[0], "rehearsal=True"])
+    own, base = (rehearse([f"sweep=dhp_figure_{k}", "rehearsal=true"]) for k in (4, 3))
     assert own[2:] == base[2:]  # Figure 4 starts from Figure 3
-    table = rehearsed(["sweep=tvd_mi_table_2", "rehearsal=true"])[2:]
+    table = rehearse(["sweep=tvd_mi_table_2", "rehearsal=true"])[2:]
     assert "agents.most=2" in table and "agents=rules" in table  # its own, and Figure 2's
     assert "dataset.source=hub" not in table and table.count("~evaluation_lm@lms.critic") == 1
-    assert "preprocessor=rules" in rehearsed(["experiment=gem_finetune", "rehearsal=true"])
+    assert "preprocessor=rules" in rehearse(["experiment=gem_finetune", "rehearsal=true"])
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_a_rehearsal_adds_what_nobody_set() -> None:
 )
 def test_a_rehearsal_of_nothing_is_refused(words: list[str], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        rehearsed(words)
+        rehearse(words)
 
 
 def test_an_unexpected_fault_is_laid_to_whose_code_it_arose_in(
@@ -166,7 +166,7 @@ def test_an_unexpected_fault_is_laid_to_whose_code_it_arose_in(
         importlib.import_module("surprising")
     assert "a fault of surprising; debug=true" in sentence(own.value)
     with pytest.raises(TypeError) as ours:
-        rehearsed(5)  # type: ignore[arg-type]
+        rehearse(5)  # type: ignore[arg-type]
     assert "a fault of judgelab; debug=true" in sentence(ours.value)
     words = ("limit=2", "evaluation_lm@writer_lm=null")
     with pytest.raises(ValueError) as cause:

@@ -95,7 +95,7 @@ def test_a_system_message_alone_has_the_text_in_the_users_turn(release: Path) ->
 def test_strategies_of_agents_are_the_authors_too(release: Path) -> None:
     import json
 
-    from judgelab.agents.prompted import _worded
+    from judgelab.agents.prompted import _with_wording
     from judgelab.agents.taxonomy import load_taxonomy
 
     taxonomy = load_taxonomy("summarization")
@@ -109,14 +109,14 @@ def test_strategies_of_agents_are_the_authors_too(release: Path) -> None:
     assert asked["agents"]["wording"] == str(place)
     assert "agents=prompted" in whose(config(release, *words, "dataset=cnn_dailymail"))
     assert "agents=prompted" not in whose(asked)
-    worded = _worded(taxonomy, str(place))
+    worded = _with_wording(taxonomy, str(place))
     assert worded.sha != taxonomy.sha
     assert [one.prompt for one in worded.strategies if not one.reference] == [
         f"do {name}" for name in names
     ]
     place.write_text(json.dumps({"agent_perspectives": held[1:]}))
     with pytest.raises(ConfigError, match=f"no instruction for {names[0]}"):
-        _worded(taxonomy, str(place))
+        _with_wording(taxonomy, str(place))
 
 
 def test_a_release_without_any_of_the_prompts_is_refused(release: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import CachedLM, CountingLM
 from judgelab.calls.log import LoggedLM
 from judgelab.calls.pace import Limits
-from judgelab.core.estimator import LM, Estimator, differences, marks, mixed
+from judgelab.core.estimator import LM, Estimator, differences, marks, mixtures
 from judgelab.core.prompt import Prompt
 from judgelab.engine.context import estimator_of
 from judgelab.evaluation_lm.compression import Compression
@@ -62,20 +62,20 @@ def test_a_critic_that_chats_sums_no_end_token() -> None:
     assert (chat.template, chat.end_token, chat.reply) == ("chat", "", "generated")
     assert chat.instructions == "in the user's message"
     by_labels = made(critic, ScriptedChat(lambda r: ""), critic="chat", reply="labels")
-    assert mixed([chat, by_labels])[0].count("replies generated; replies labels") == 1
+    assert mixtures([chat, by_labels])[0].count("replies generated; replies labels") == 1
     likely = made(critic, Compression(), critic="likelihood")
     assert (likely.template, likely.end_token, likely.reply) == ("none", "not counted", "")
 
 
 def test_what_differs_under_one_name_is_told_and_marked() -> None:
-    (said,) = mixed([CHAT, RAW, CHAT])
+    (said,) = mixtures([CHAT, RAW, CHAT])
     assert said == (
         "Different estimators under one name: rows of gem differ in the chat template (chat "
         "template; no chat template) and the end token (end token counted; end token not counted), "
         "so their scores do not measure the same quantity."
     )
     other = replace(CHAT, mechanism="mi", template="none")
-    assert mixed([CHAT, other, None]) == ()
+    assert mixtures([CHAT, other, None]) == ()
     told = ["chat template, end token counted", "no chat template, end token not counted"]
     assert marks([CHAT, RAW, other, None]) == [*told, "", ""]
 

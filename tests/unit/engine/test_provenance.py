@@ -17,7 +17,7 @@ from judgelab.core.errors import DataError, PartialRunError
 from judgelab.core.judgments import JudgmentTable, Units
 from judgelab.core.result import Result
 from judgelab.engine import run
-from judgelab.engine.provenance import RECORD, grouped, missing_verdicts, training_of, with_reasons
+from judgelab.engine.provenance import RECORD, missing_verdicts, stem_of, training_of, with_reasons
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.scoring import source as record
 from judgelab.store.run_dir import RunDir
@@ -63,7 +63,7 @@ GROUPS = {
 
 
 def test_reasons_are_grouped_by_what_does_not_differ() -> None:
-    assert {reason: grouped(reason) for reason in GROUPS} == GROUPS
+    assert {reason: stem_of(reason) for reason in GROUPS} == GROUPS
 
 
 def test_many_lost_calls_are_told_before_anything_else(tmp_path: Path) -> None:

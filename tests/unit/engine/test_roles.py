@@ -14,7 +14,7 @@ from judgelab.config.composing import IF_KNOWN, as_typed, composed, spelled
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import ChatRequest
 from judgelab.engine import dry_run
-from judgelab.engine.context import assigned, build_parts
+from judgelab.engine.context import build_parts, with_lms
 from judgelab.engine.dry_run import minutes_here, pace
 from judgelab.evaluation_lm.compression import Compression
 from judgelab.evaluation_lm.openai import OpenAI
@@ -30,31 +30,31 @@ def config(*words: str) -> dict[str, Any]:
 
 def test_a_critic_answers_in_words_and_leaves_log_probabilities_to_the_evaluation_lm() -> None:
     given = "evaluation_lm@lms.critic=gpt4o_mini"
-    asked, is_critic = assigned(config("mechanism=tvd_mi", given))
+    asked, is_critic = with_lms(config("mechanism=tvd_mi", given))
     parts = build_parts(asked)
     assert is_critic
     assert MINI in parts.evaluation_lm.identity
     assert parts.writers["writer_lm"].identity.startswith("compression")
-    scored, is_critic = assigned(config("mechanism=mi", given))
+    scored, is_critic = with_lms(config("mechanism=mi", given))
     assert not is_critic
-    plain, _ = assigned(config("mechanism=mi"))
+    plain, _ = with_lms(config("mechanism=mi"))
     assert fingerprint(scored) == fingerprint(plain)  # nobody is asked anything else
 
 
 def test_each_axis_has_its_own_writer_and_one_that_asks_nobody_has_none() -> None:
     words = ("mechanism=gem", "dataset=iclr_reviews", "study=validation", "preprocessor=judgments")
     own = ("evaluation_lm@lms.preprocessor=gpt4o", "evaluation_lm@lms.attack=gpt4o_mini")
-    made, _ = assigned(config(*words, "attack=sentence_deletion", *own))
+    made, _ = with_lms(config(*words, "attack=sentence_deletion", *own))
     assert set(made["lms"]) == {"preprocessor", "attack"}
     synopsis = "evaluation_lm@lms.synopsis=gpt4o"  # that came with the data asks nobody
-    assert "lms" not in assigned(config(*words[:3], synopsis))[0]
-    made, _ = assigned(config(*words, "attack=rephrase", "attack.by=lm", *own))
+    assert "lms" not in with_lms(config(*words[:3], synopsis))[0]
+    made, _ = with_lms(config(*words, "attack=rephrase", "attack.by=lm", *own))
     parts = build_parts(made)
     assert MINI in parts.writers["lms.attack"].identity
     assert "model=gpt-4o " in parts.writers["lms.preprocessor"].identity
     with pytest.raises(CapabilityError, match=r"evaluation_lm@lms\.attack=OPTION"):
         able = "evaluation_lm@lms.attack=compression"
-        build_parts(assigned(config(*words, "attack=rephrase", "attack.by=lm", able))[0])
+        build_parts(with_lms(config(*words, "attack=rephrase", "attack.by=lm", able))[0])
 
 
 def test_an_unknown_role_is_refused() -> None:

@@ -15,7 +15,7 @@ from judgelab.core.prompt import Prompt
 from judgelab.exam.consistency import Consistency
 from judgelab.exam.pertinence import Pertinence
 from judgelab.exam.protocol import NotHeldError
-from judgelab.exam.self_confidence import SelfConfidence, emitted
+from judgelab.exam.self_confidence import SelfConfidence, label_nats
 from judgelab.mechanism.pairwise import Pairwise
 from tests.scripted import NOBODY, ScriptedChat, panel_of
 
@@ -26,9 +26,9 @@ PERTINENCE = Pertinence(
 
 def test_confidence_is_that_of_the_emitted_label() -> None:
     spoken = ((("I", -0.1),), ((" One", -0.3), (" two", -1.5)), ((".", -0.01),))
-    assert emitted(Reply("I One.", top_logprobs=spoken)) == -0.3
-    assert np.isnan(emitted(Reply("one")))
-    assert np.isnan(emitted(Reply("x", top_logprobs=((("x", -0.1), ("one", -2.0)),))))
+    assert label_nats(Reply("I One.", top_logprobs=spoken)) == -0.3
+    assert np.isnan(label_nats(Reply("one")))
+    assert np.isnan(label_nats(Reply("x", top_logprobs=((("x", -0.1), ("one", -2.0)),))))
 
 
 def test_a_judge_without_probabilities_takes_the_exam_in_words_or_not_at_all() -> None:

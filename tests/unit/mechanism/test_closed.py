@@ -18,7 +18,7 @@ from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
-from judgelab.exam.self_confidence import SelfConfidence, emitted
+from judgelab.exam.self_confidence import SelfConfidence, label_nats
 from judgelab.mechanism.judge import Judge
 from judgelab.mechanism.lm_examiner import LmExaminer
 from judgelab.mechanism.pairwise import Pairwise
@@ -151,8 +151,8 @@ def test_prompts_of_a_users_own_are_not_passed_over(tmp_path: Path) -> None:
 def test_confidence_is_that_of_the_label_among_the_allowed_ones() -> None:
     told = (("one", math.log(0.2)), ("One", math.log(0.1)), ("two", math.log(0.1)))
     told += (("Two", -30.0), ("tie", -30.0), ("Tie", -30.0))
-    assert emitted(Reply("one", label_logprobs=told)) == pytest.approx(math.log(0.75))
-    assert math.isnan(emitted(Reply("tie", label_logprobs=told)))
+    assert label_nats(Reply("one", label_logprobs=told)) == pytest.approx(math.log(0.75))
+    assert math.isnan(label_nats(Reply("tie", label_logprobs=told)))
     exam = SelfConfidence(PAIRWISE, Prompt("self_confidence.txt"), easy=("a", "b"), hard=("a", "c"))
     names = tuple(Agent(name) for name in ("a", "b", "c"))
     panel = Panel((Item("i", "s"),), names, (("fine", "awful", "good"),), "task")
