@@ -184,7 +184,7 @@ def released_rows(one: Measured) -> list[Row]:
 def damage_rows(one: Measured, lm: EvaluationLM, cache: Path) -> list[Row]:
     """The exam, and AUC of texts over what is left of them where words are another item's."""
     case = _few(one, 4)
-    auc = {each.critic.name: each.exam.estimates["auc"].value for each in case.sat}
+    auc = {each.critic.name: each.exam.estimates["auc"].value for each in case.exams}
     rows: dict[str, Row] = {
         name: {"set": one.of.name, "critic": name, "other item": value}
         for name, value in auc.items()
@@ -226,10 +226,10 @@ def belief_rows(one: Measured, count: int) -> list[Row]:
         features = RankingBelief(case, None, 0.5, 0.8).features
         ranks = case.ranking
         if features and ranks is not None and whole.screened is not None:
-            by_people = one.of.people[np.array(agents)[case.ranked]]
+            by_people = one.of.people[np.array(agents)[case.contestants]]
             row: Row = {"set": one.of.name, **features}
             row["tau"] = float(kendalltau(ranks.value, by_people).statistic)
-            by_all = row_means(whole.screened.effect[:, case.ranked].T)
+            by_all = row_means(whole.screened.effect[:, case.contestants].T)
             for name, values in (("ranks_hold", by_all), ("people_within", by_people)):
                 true = average_ranks(-values)
                 row[name] = float(np.all((ranks.rank_low <= true) & (true <= ranks.rank_high)))

@@ -25,14 +25,15 @@ from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.finetune import data
-from judgelab.finetune.data import examples, part, refuse_overlap, split
-from judgelab.finetune.fit import ADAPTER, COLUMNS, Row, discard, fit, release
+from judgelab.finetune.data import Examples, examples, part, refuse_overlap, split
+from judgelab.finetune.fit import ADAPTER, COLUMNS, Training, discard, fit, release
 from judgelab.finetune.settings import Settings, check, source, versions
 from judgelab.preprocessor.identity import Identity
 from judgelab.report import style
 from judgelab.report.style import Drawn, Tables
 from judgelab.scoring.source import LONG, TRAINED_ON, TrainedOn
 from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_mean
 from judgelab.study.common.panels import measurement_records, text_records
 from judgelab.study.common.tables import WITHOUT_P, entries, estimate_rows, read_by
@@ -54,15 +55,15 @@ def losses(tables: Tables) -> Drawn:
         ("training_loss", "training", style.HUES[5], ""),
         ("held_out_loss", "held-out papers", style.INK, "o"),
     ):
-        known = frame.dropna(subset=[column]) if column in frame else frame[:0]
-        if len(known):
-            shown = {"color": colour, "marker": shape, "label": label}
-            side.plot(known["step"], known[column], ms=4, lw=1.4, **shown)
+        points = frame.dropna(subset=[column]) if column in frame else frame[:0]
+        if len(points):
+            look = {"color": colour, "marker": shape, "label": label}
+            side.plot(points["step"], points[column], ms=4, lw=1.4, **look)
     side.set(xlabel="Optimizer step", ylabel="Nats per token")
     side.grid(axis="y")
     side.legend(loc="upper right")
-    held, steps = "held_out_loss" in frame, int(frame["step"].max())
-    return captioned_figure(__package__, "losses", figure, held=held, steps=steps)
+    held_out, steps = "held_out_loss" in frame, int(frame["step"].max())
+    return captioned_figure(__package__, "losses", figure, held_out=held_out, steps=steps)
 
 
 BYTES = 4  # of a token, in a forecast: as dry runs count calls
@@ -71,7 +72,7 @@ SPEED = frozenset({"workers", "limits", "threads", "hint", "device_map"})  # the
 
 
 @dataclass(frozen=True)
-class Loaded(Dataset):
+class PapersAtHand(Dataset):
     """Papers that are at hand: no LM is paid for texts on others."""
 
     panel: Panel
@@ -79,6 +80,25 @@ class Loaded(Dataset):
     def load(self, limit: int | None = None) -> Panel:
         """See Dataset; the limit has been applied."""
         return self.panel
+
+
+@dataclass(frozen=True)
+class FineTuning:
+    """What was trained, on what, and what that changed."""
+
+    base: str  # the exact content of the base model
+    backend: str
+    train: Panel
+    held_out: Panel
+    rows: Examples  # of the papers that train
+    training: Training
+    # before, after or change; statistic; mean over held-out papers
+    figures: Sequence[tuple[str, str, Estimate]]
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Papers that train, and that are held out, for templates."""
+        return {"papers": len(self.train.items), "held_out": len(self.held_out.items)}
 
 
 @dataclass(frozen=True)
@@ -112,17 +132,24 @@ class Finetune(Study):
         raw = bool(context.preprocessor.requires)
         train, held_out = self._papers(context, raw=raw)
         mine = self.settings
-        asked = list(data.prompts(train, mine))
-        sizes = [len(f"{given}{text}".encode()) / BYTES for given, text in asked]
+        prompts = list(data.prompts(train, mine))
+        sizes = [len(f"{first}{text}".encode()) / BYTES for first, text in prompts]
         once = sum(min(size, mine.max_seq_length) for size in sizes)
-        steps = mine.steps(len(asked))
-        words = {
-            **{"model": mine.model, "steps": steps, "speed": self.tokens_per_second, "raw": raw},
-            **{"papers": len(train.items), "held": len(held_out.items), "prompts": len(asked)},
-            "tokens": once * steps * mine.batch * mine.accumulate / max(len(asked), 1),
-            "bytes": BYTES,
-        }
-        return sentences(__package__, TEMPLATE, part="forecast", **words)
+        steps = mine.steps(len(prompts))
+        return sentences(
+            __package__,
+            TEMPLATE,
+            part="forecast",
+            model=mine.model,
+            steps=steps,
+            speed=self.tokens_per_second,
+            raw=raw,
+            papers=len(train.items),
+            held_out=len(held_out.items),
+            prompts=len(prompts),
+            tokens=once * steps * mine.batch * mine.accumulate / max(len(prompts), 1),
+            bytes=BYTES,
+        )
 
     def run(self, context: Context) -> Result:
         """Measure the base, train or resume, measure the adapter, write the model card.
@@ -138,8 +165,8 @@ class Finetune(Study):
         backend, base = check(settings), source(settings)
         train, held_out = self._papers(context)
         rows = examples(train, settings, base.folder)
-        held = examples(held_out, settings, base.folder)
-        if not rows.rows or (held_out.items and not held.rows):
+        held_out_rows = examples(held_out, settings, base.folder)
+        if not rows.rows or (held_out.items and not held_out_rows.rows):
             raise DataError(
                 "No training text is short enough: raise study.settings.max_seq_length="
                 f"{settings.max_seq_length}."
@@ -152,80 +179,28 @@ class Finetune(Study):
             "line": lambda text: context.tell(text, 0),
             "point": lambda row: context.draw("loss_curve", row),
         }
-        training = fit(settings, base, backend, rows.rows, held.rows, run_dir, key, watch)
+        training = fit(settings, base, backend, rows.rows, held_out_rows.rows, run_dir, key, watch)
         context.tell("held-out papers, after", 0)
-        adapter = str(run_dir.path / ADAPTER)
-        after = self._measure(context, "after", held_out, adapter)
+        after = self._measure(context, "after", held_out, str(run_dir.path / ADAPTER))
         for name, panel in (("train", train), ("held_out", held_out)):
             run_dir.write_table(f"records/{name}_texts.parquet", text_records(panel))
-        values = {"before": before, "after": after}
-        values["change"] = {name: after[name] - old for name, old in before.items()}
+        change = {name: after[name] - old for name, old in before.items()}
         figures = [
             (state, name, item_mean(items))
-            for state, group in values.items()
+            for state, group in (("before", before), ("after", after), ("change", change))
             for name, items in group.items()
         ]
-        words = {
-            **{"settings": settings, "base": base, "train": train, "rows": rows},
-            **{"backend": backend, "steps": training.steps, "tokens": training.tokens},
-            **{"papers": len(train.items), "held": len(held_out.items), "figures": figures},
-            **{state: one for state, name, one in figures if name == "loss"},
-            "command": usage(settings, _steps(context), adapter),
-            "too_few": int(str(train.provenance.get("too_few_texts", 0))),
-            "lacking": sum(not item.synopsis for item in train.items),
-            "meaning": MEANING,
-        }
-        facts = self._describe(context, held_out, words)
-        return self._result(facts, words, training.curve)
+        tuning = FineTuning(base.name, backend, train, held_out, rows, training, figures)
+        facts = self._facts(context, tuning)
+        self._write_card(context, tuning, facts)
+        return self._result(context, tuning, facts)
 
-    def _result(
-        self, facts: Mapping[str, Any], words: Mapping[str, Any], points: Sequence[Row]
-    ) -> Result:
-        summary: dict[str, Value] = {
-            "study": "finetune",
-            "settings": self.settings.name,
-            "base_model": words["base"].name,
-            "dataset": str(words["train"].provenance.get("dataset", "")),
-            "backend": words["backend"],
-            "loss_on": self.settings.loss_on,
-            "papers": words["papers"],
-            "held_out_papers": words["held"],
-            "training_texts": len(words["rows"].rows),
-            "steps": words["steps"],
-            "tokens": words["tokens"],
-        }
-        cells = []
-        for state, name, one in words["figures"]:
-            summary |= entries(f"{state}/{name}", one, *WITHOUT_P)
-            cells.append(({"panel": state, "statistic": name, "meaning": MEANING[name]}, one))
-        curve = [{name: row[name] for name in COLUMNS if name in row} for row in points]
-        return Result(
-            summary=summary,
-            primary="after/loss",
-            headlines=[Headline("after/loss", "Held-out loss", lower=True)],
-            tables=[
-                table(__package__, "held_out", estimate_rows(cells), held=words["held"]),
-                table(__package__, "loss_curve", curve),
-            ],
-            figures=("loss_curve",) if curve else (),
-            notes=sentences(__package__, TEMPLATE, part="notes", **words),
-            provenance={**facts, "versions": versions()},
-            answer=paragraphs(__package__, TEMPLATE, part="answer", **words),
-        )
-
-    def _describe(
-        self, context: Context, held_out: Panel, words: Mapping[str, Any]
-    ) -> dict[str, dict[str, Any]]:
-        """Leave beside the adapter its model card, its prompt, and what it was trained on.
-
-        Returns:
-            Heading -> name -> value, as the card has them.
-        """
-        train, rows = words["train"], words["rows"]
-        run_dir, settings = context.run_dir, self.settings
+    def _facts(self, context: Context, tuning: FineTuning) -> dict[str, dict[str, Any]]:
+        """Heading -> name -> value: of the model card, and of the run's provenance."""
+        train, held_out, rows = tuning.train, tuning.held_out, tuning.rows
         plain = str | int | float | None
-        facts: dict[str, dict[str, Any]] = {
-            "Base model": {"model": settings.model, "content": words["base"].name},
+        return {
+            "Base model": {"model": self.settings.model, "content": tuning.base},
             "Data": {
                 **{k: v for k, v in train.provenance.items() if isinstance(v, plain)},
                 "preprocessor": read_by(context),
@@ -236,20 +211,76 @@ class Finetune(Study):
                 "cut at max_seq_length": rows.cut,
                 "left out": rows.left_out,
             },
-            "Settings": {**settings.plain, "back end used": words["backend"]},
-            "Training": {key: words[key] for key in ("steps", "tokens")},
+            "Settings": {**self.settings.plain, "back end used": tuning.backend},
+            "Training": {"steps": tuning.training.steps, "tokens": tuning.training.tokens},
         }
+
+    def _write_card(
+        self, context: Context, tuning: FineTuning, facts: Mapping[str, Mapping[str, Any]]
+    ) -> None:
+        """Leave beside the adapter its model card, its prompt, and what it was trained on."""
+        run_dir, settings = context.run_dir, self.settings
+        words = {"figures": tuning.figures, "meaning": MEANING, **tuning.sizes}
         outcome = dict(paragraphs(__package__, TEMPLATE, part="outcome", **words))
-        whole = {**facts, "Held-out papers": outcome, "Versions": versions()}
-        command = usage(settings, _steps(context), "THIS_FOLDER")
-        values = {"base": settings.model, "command": command, "facts": whole}
-        card = render(__package__, "finetune_card.md.j2", **values, record=TRAINED_ON, long=LONG)
+        card = render(
+            __package__,
+            "finetune_card.md.j2",
+            base=settings.model,
+            command=usage(settings, _steps(context), "THIS_FOLDER"),
+            facts={**facts, "Held-out papers": outcome, "Versions": versions()},
+            record=TRAINED_ON,
+            long=LONG,
+        )
         run_dir.write_text(f"{ADAPTER}/README.md", card)
         run_dir.write_text(f"{ADAPTER}/{PROMPT}", f"{settings.prompt.template}\n")
-        loaded = context.dataset.load(limit=context.limit)
-        record = TrainedOn.of(settings.model, words["base"].name, train, loaded)
+        panel = context.dataset.load(limit=context.limit)
+        record = TrainedOn.of(settings.model, tuning.base, tuning.train, panel)
         run_dir.write_json(f"{ADAPTER}/{TRAINED_ON}", asdict(record))
-        return facts
+
+    def _result(self, context: Context, tuning: FineTuning, facts: Mapping[str, Any]) -> Result:
+        settings, training, train = self.settings, tuning.training, tuning.train
+        summary: dict[str, Value] = {
+            "study": "finetune",
+            "settings": settings.name,
+            "base_model": tuning.base,
+            "dataset": str(train.provenance.get("dataset", "")),
+            "backend": tuning.backend,
+            "loss_on": settings.loss_on,
+            "papers": len(train.items),
+            "held_out_papers": len(tuning.held_out.items),
+            "training_texts": len(tuning.rows.rows),
+            "steps": training.steps,
+            "tokens": training.tokens,
+        }
+        cells = []
+        for state, name, one in tuning.figures:
+            summary |= entries(f"{state}/{name}", one, *WITHOUT_P)
+            cells.append(({"panel": state, "statistic": name, "meaning": MEANING[name]}, one))
+        curve = [{name: row[name] for name in COLUMNS if name in row} for row in training.curve]
+        losses = {state: one for state, name, one in tuning.figures if name == "loss"}
+        return Result(
+            summary=summary,
+            primary="after/loss",
+            headlines=[Headline("after/loss", "Held-out loss", lower=True)],
+            tables=[
+                table(__package__, "held_out", estimate_rows(cells), **tuning.sizes),
+                table(__package__, "loss_curve", curve),
+            ],
+            figures=("loss_curve",) if curve else (),
+            notes=sentences(
+                __package__,
+                TEMPLATE,
+                part="notes",
+                settings=settings,
+                tuning=tuning,
+                command=usage(settings, _steps(context), str(context.run_dir.path / ADAPTER)),
+                too_few=int(str(train.provenance.get("too_few_texts", 0))),
+                lacking=sum(not item.synopsis for item in train.items),
+                **tuning.sizes,
+            ),
+            provenance={**facts, "versions": versions()},
+            answer=paragraphs(__package__, TEMPLATE, part="answer", **losses, **tuning.sizes),
+        )
 
     def _papers(self, context: Context, *, raw: bool = False) -> tuple[Panel, Panel]:
         narrowed = data.sample_texts(
@@ -259,11 +290,11 @@ class Finetune(Study):
 
     def _texts(self, context: Context, *, raw: bool = False) -> Panel:
         """The papers that are no evaluation papers; ``raw``: as written, not as preprocessed."""
-        loaded = context.dataset.load(limit=context.limit)
-        later = [k >= self.skip for k in range(len(loaded.items))]
-        mine = part(loaded, later)
-        refuse_overlap(mine, part(loaded, [not kept for kept in later]))
-        return replace(context, dataset=Loaded(mine)).panels(raw=raw)["clean"]
+        panel = context.dataset.load(limit=context.limit)
+        later = [k >= self.skip for k in range(len(panel.items))]
+        mine = part(panel, later)
+        refuse_overlap(mine, part(panel, [not inside for inside in later]))
+        return replace(context, dataset=PapersAtHand(mine)).panels(raw=raw)["clean"]
 
     def _measure(
         self, context: Context, state: str, held_out: Panel, adapter: str | None
@@ -275,8 +306,8 @@ class Finetune(Study):
             if lm is not None:
                 lm.close()
                 release()
-        for metric, measured in raw.items():
-            records = measurement_records(measured)
+        for metric, measurements in raw.items():
+            records = measurement_records(measurements)
             context.run_dir.write_table(f"records/{state}_{metric}_measurements.parquet", records)
         return values
 
@@ -305,9 +336,9 @@ def usage(settings: Settings, steps: Mapping[str, str], adapter: str) -> str:
     """
     option = read_option(conf() / "evaluation_lm" / "transformers.yaml")
     scoring = {key: value for key, value in settings.scoring.items() if key not in SPEED}
-    given: dict[str, Any] = {**steps, **dict(differences("evaluation_lm", option, scoring))}
-    given["evaluation_lm.adapter"] = adapter
+    overrides: dict[str, Any] = {**steps, **dict(differences("evaluation_lm", option, scoring))}
+    overrides["evaluation_lm.adapter"] = adapter
     if settings.prompt.identity != Prompt("second_opinion.txt").identity:  # mechanism=gem's own
-        given["mechanism.prompt.file"] = f"{adapter}/{PROMPT}"
-    words = [f"{key}={literal(value)}" for key, value in given.items()]
+        overrides["mechanism.prompt.file"] = f"{adapter}/{PROMPT}"
+    words = [f"{key}={literal(value)}" for key, value in overrides.items()]
     return f"{PROGRAM} mechanism=gem evaluation_lm=transformers {shlex.join(words)}"

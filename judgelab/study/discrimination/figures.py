@@ -43,8 +43,8 @@ def effects(tables: Tables) -> Drawn:
         names = [f"{UNITS.get(row['statistic'], '')}{row['panel']}" for row in rows]
         for y, row in zip(style.name_rows(side, names), rows, strict=True):
             style.interval(side, y, row, Mark(style.INK, hollow=row["panel"] == "attacked", size=7))
-            shown = format.estimate(row["value"], row.get("low"), row.get("high"))
-            style.aside(side, y, shown if shown != format.NOTHING else "unscored")
+            label = format.estimate(row["value"], row.get("low"), row.get("high"))
+            style.aside(side, y, label if label != format.NOTHING else "unscored")
         style.reference_line(side, null)
         side.margins(x=0.12)
         side.set(title=title, xlabel=f"{title}  ({null:g} = uninformative)")
@@ -58,32 +58,32 @@ def agents(tables: Tables) -> Drawn:
     frame = tables["agents"]
     frame = frame.assign(category=frame["category"].astype(object).fillna(UNCATEGORISED))
     names, panels = list(dict.fromkeys(frame["agent"])), list(dict.fromkeys(frame["panel"]))
-    shown = names if len(names) <= MOST else [*names[: MOST // 2], *names[-MOST // 2 :]]
-    figure, side = style.single(1.1 + (0.14 + 0.06 * len(panels)) * max(len(shown), 3))
+    part = names if len(names) <= MOST else [*names[: MOST // 2], *names[-MOST // 2 :]]
+    figure, side = style.single(1.1 + (0.14 + 0.06 * len(panels)) * max(len(part), 3))
     hues = _hues(list(dict.fromkeys(frame["category"])))
     rows = {(row["panel"], row["agent"]): row for row in records(frame)}
-    for y, name in zip(style.name_rows(side, shown, margin=0.7), shown, strict=True):
-        missing = []
+    for y, name in zip(style.name_rows(side, part, margin=0.7), part, strict=True):
+        unscored = []
         for k, panel in enumerate(panels):  # the second of two lies below the first
             row, place = rows.get((panel, name)), y + (0.17 - 0.34 * k) * (len(panels) > 1)
             if row is None or not style.interval(side, place, row, _mark(row, hues)):
-                missing.append(panel)
-        if missing:
-            everywhere = len(missing) == len(panels)
-            style.unscored(side, y, "unscored" if everywhere else f"{missing[0]}: unscored")
+                unscored.append(panel)
+        if unscored:
+            everywhere = len(unscored) == len(panels)
+            style.unscored(side, y, "unscored" if everywhere else f"{unscored[0]}: unscored")
     side.set_xlabel("Mean score, 95 % interval over items")
     side.grid(axis="y", lw=0.4, alpha=0.6)
-    tested = frame[frame["group"] != "reference"]
-    shapes = {r["category"]: GROUPS.get(r["group"], "o") for r in records(tested)}
+    others = frame[frame["group"] != "reference"]
+    shapes = {r["category"]: GROUPS.get(r["group"], "o") for r in records(others)}
     marks = {name: Mark(hue, shapes[name]) for name, hue in hues.items() if name in shapes}
-    if len(tested) < len(frame):
+    if len(others) < len(frame):
         marks["human reference"] = Mark(style.INK, "D")
     if len(panels) > 1:
         marks |= {"clean": Mark(style.MUTED), "attacked": Mark(style.MUTED, hollow=True)}
-    named = [(mark, format.shorten(format.text(name), 24)) for name, mark in marks.items()]
-    style.legend(figure, [style.key(mark, name) for mark, name in named])
-    facts: dict[str, Any] = {"attacked": len(panels) > 1, "left_out": len(names) - len(shown)}
-    facts["reference"] = len(tested) < len(frame)
+    labels = [(mark, format.shorten(format.text(name), 24)) for name, mark in marks.items()]
+    style.legend(figure, [style.key(mark, name) for mark, name in labels])
+    facts: dict[str, Any] = {"attacked": len(panels) > 1, "left_out": len(names) - len(part)}
+    facts["reference"] = len(others) < len(frame)
     return captioned_figure(__package__, "agents", figure, frame, **facts)
 
 
@@ -147,17 +147,17 @@ def by_compression(tables: Tables) -> Drawn:
     frame = tables["compression"]
     ratio = "compression_reference"
     ratio = ratio if frame[ratio].notna().all() else "compression_response"
-    shown = [by for by in (ratio, "effective_rank") if frame[by].notna().any()]
-    figure, axes = style.new_figure(3.6, columns=len(shown), sharey=True)
+    quantities = [by for by in (ratio, "effective_rank") if frame[by].notna().any()]
+    figure, axes = style.new_figure(3.6, columns=len(quantities), sharey=True)
     groups = list(frame.groupby("group", sort=False))
-    for side, by in zip(axes[0], shown, strict=True):
+    for side, by in zip(axes[0], quantities, strict=True):
         for hue, (_, part) in zip(cycle(style.HUES), groups, strict=False):
-            known = part.dropna(subset=[by, "value"])
-            for row in records(known):
+            spots = part.dropna(subset=[by, "value"])
+            for row in records(spots):
                 style.interval(side, row[by], row, Mark(hue, size=4.5), upright=True)
-            if known[by].nunique() >= FEWEST:
-                across = np.linspace(known[by].min(), known[by].max(), 60)
-                parabola = np.polynomial.Polynomial.fit(known[by], known["value"], 2)
+            if spots[by].nunique() >= FEWEST:
+                across = np.linspace(spots[by].min(), spots[by].max(), 60)
+                parabola = np.polynomial.Polynomial.fit(spots[by], spots["value"], 2)
                 side.plot(across, parabola(across), color=hue, lw=1.4)
         side.axhline(0, **style.DASHED, zorder=1)
         side.set_xlabel(BY[by])
@@ -217,9 +217,9 @@ HEADLINES = (
 
 def compare(runs: Sequence[SweepJob]) -> list[Comparison]:
     """Points of every mechanism under every attack, and fits over data sets where there are any."""
-    made, rows = prompt_effects(runs), points(runs)
+    prompts, rows = prompt_effects(runs), points(runs)
     if rows.empty:
-        return made
+        return prompts
     falls = {
         f"{name_of(job, runs, ('attack',))} under {job.summary['attack']}": one
         for job in runs
@@ -227,7 +227,7 @@ def compare(runs: Sequence[SweepJob]) -> list[Comparison]:
     }
     answer = paragraphs(__package__, "sweep.md.j2", falls=falls)
     figures = ["effect_sizes_by_mechanism", "auc_under_attack"]
-    return [Comparison("points", rows, figures=figures, answer=answer), *fits(rows), *made]
+    return [Comparison("points", rows, figures=figures, answer=answer), *fits(rows), *prompts]
 
 
 def points(jobs: Sequence[SweepJob]) -> DataFrame:
@@ -236,7 +236,7 @@ def points(jobs: Sequence[SweepJob]) -> DataFrame:
     keys = axes(jobs)
     names = [key for key in keys if key.partition(".")[0] not in ("attack", "dataset")]
     data = [key for key in keys if key.partition(".")[0] == "dataset"]
-    named = ("dataset", "group", "attack", "statistic")
+    head = ("dataset", "group", "attack", "statistic")
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     for job in (job for job in jobs if "clean/auc" in job.summary):
         dataset = " · ".join(option(job, key) for key in data) or setting(job, "dataset")
@@ -247,7 +247,7 @@ def points(jobs: Sequence[SweepJob]) -> DataFrame:
             if f"{panel}/{statistic}" in job.summary and spot not in rows:
                 row = read_estimate(job.summary, f"{panel}/{statistic}")
                 row |= {by: job.summary.get(f"{panel}/{by}") for by in BY}
-                rows[spot] = dict(zip(named, spot, strict=True)) | row
+                rows[spot] = dict(zip(head, spot, strict=True)) | row
     return frame({"rows": list(rows.values())})
 
 
@@ -257,13 +257,13 @@ def fits(points: DataFrame) -> list[Comparison]:
     from judgelab.stats.discrimination.structure import quadratic_against_linear
 
     clean = points[(points["attack"] == CLEAN) & (points["statistic"] == "effect_size")]
-    made = [
+    rows = [
         {"group": group, "by": name} | asdict(quadratic_against_linear(part[by], part["value"]))
         for group, part in clean.groupby("group", sort=False)
         for by, name in BY.items()
         if part.dropna(subset=[by, "value"])[by].nunique() >= FEWEST
     ]
-    if not made:
+    if not rows:
         return []
     figures = ["effect_sizes_by_compression"]
-    return [comparison(__package__, "compression", records(clean), columns(made), figures)]
+    return [comparison(__package__, "compression", records(clean), columns(rows), figures)]

@@ -31,7 +31,7 @@ from judgelab.study.common.panels import Panels, ScoredPanel, human_scores
 from judgelab.study.common.templates import paragraphs
 
 How = tuple[int, int, Kind]  # draws, seed, and whose intervals
-Named = dict[str, Estimate]
+NamedEstimates = dict[str, Estimate]
 CHANCE = 0.5
 NONE = Estimate(math.nan)
 Cheating = Literal["pays", "costs", "neither gain nor loss shown", "undecided"]
@@ -49,7 +49,7 @@ class Groups:
     pair_good: Mask
 
     @property
-    def known(self) -> bool:
+    def exist(self) -> bool:
         """Whether there is anything to tell apart."""
         return bool(self.good.any() and self.bad.any())
 
@@ -70,8 +70,8 @@ def groups(panel: Panel, definition: Definition) -> Groups:
     categories = [category(agent, definition) for agent in panel.agents]
     reference = np.array([agent.reference for agent in panel.agents], dtype=np.bool_)
 
-    def among(wanted: frozenset[str]) -> Mask:
-        return np.array([c in wanted for c in categories], dtype=np.bool_)
+    def among(names: frozenset[str]) -> Mask:
+        return np.array([c in names for c in categories], dtype=np.bool_)
 
     good = among(GOOD_FAITH)
     pair_good = {
@@ -86,13 +86,13 @@ def in_pairing_order(panel: Panel, mask: Mask) -> NDArray[np.intp]:
     """Indices of the masked agents, by the rank the release gives them, else as they stand. The
     order matters only to the release's random down-sampling of pairs."""
     ranks = [int(agent.meta.get("pairing_rank", k)) for k, agent in enumerate(panel.agents)]
-    chosen = np.flatnonzero(mask)
-    return chosen[np.argsort([ranks[k] for k in chosen], kind="stable")]
+    places = np.flatnonzero(mask)
+    return places[np.argsort([ranks[k] for k in places], kind="stable")]
 
 
-def per_item(scored: ScoredPanel, definition: Definition, state: str) -> dict[str, Floats]:
+def per_item(state: ScoredPanel, definition: Definition, name: str) -> dict[str, Floats]:
     """Statistic -> [items], NaN where it is not known; of pairs where the mechanism scores them."""
-    panel, pair, values = scored.panel, scored.scores.pair, scored.scores.agent.values
+    panel, pair, values = state.panel, state.scores.pair, state.scores.agent.values
     group = groups(panel, definition)
     by_statistic = {
         "effect_size": group_difference(values, group.good, group.bad),
@@ -101,7 +101,7 @@ def per_item(scored: ScoredPanel, definition: Definition, state: str) -> dict[st
     if pair is not None:
         good, bad = (in_pairing_order(panel, mask) for mask in (group.pair_good, group.bad))
         seeds = None
-        if definition == "released" and state == "clean":
+        if definition == "released" and name == "clean":
             # the release seeds its down-sampling by the item's number in the domain file
             seeds = [int(i.id) if i.id.isdigit() else k for k, i in enumerate(panel.items)]
         by_statistic["pair_auc"] = pair_auc(pair.values, good, bad, seeds)
@@ -110,7 +110,7 @@ def per_item(scored: ScoredPanel, definition: Definition, state: str) -> dict[st
 
 def changes(
     context: Context, states: Panels, items: Mapping[str, Mapping[str, Floats]], how: How
-) -> Named:
+) -> NamedEstimates:
     """What the attack does: to the mean score, by who attacked, and to the figures. Where no LM is
     asked and no score differs, the attack cannot change it: 0, from 0 to 0."""
     clean, attacked = states["clean"].values, states["attacked"].values
@@ -141,22 +141,22 @@ def changes(
     return change
 
 
-def beside(scored: ScoredPanel, group: Groups, how: How) -> Named:
+def beside(clean: ScoredPanel, group: Groups, how: How) -> NamedEstimates:
     """What people say of the texts, and what length alone tells; without what is not known."""
-    values, texts, human = scored.values, scored.panel.texts, human_scores(scored.panel)
+    values, texts, human = clean.values, clean.panel.texts, human_scores(clean.panel)
     words = np.array([[np.nan if t is None else float(len(t.split())) for t in r] for r in texts])
-    estimates: Named = {}
+    estimates: NamedEstimates = {}
     if not np.isnan(human).all():
         own, control = same_order(values, human), same_order(words, human)
         estimates["human_within"] = macro_auc(own, *how)
         estimates |= _length("length_human_within", "human_within_gain", own, control, how)
-    if group.known:
+    if group.exist:
         own, control = (item_auc(v, group.good, group.bad) for v in (values, words))
         estimates |= _length("length_auc", "auc_gain", own, control, how)
     return estimates
 
 
-def _length(alone: str, gain: str, own: Floats, control: Floats, how: How) -> Named:
+def _length(alone: str, gain: str, own: Floats, control: Floats, how: How) -> NamedEstimates:
     """Length in the direction that does better, and the gain over it; none of length itself."""
     alike = np.array_equal(own, control, equal_nan=True)  # length, or what orders as it does
     if not alike and np.nanmean([*control, 0.5]) < 0.5:  # here the shorter one is the better guess
@@ -165,7 +165,7 @@ def _length(alone: str, gain: str, own: Floats, control: Floats, how: How) -> Na
     return estimates if alike else estimates | {gain: auc_delta(control, own, *how)}
 
 
-def shape(part: ScoredPanel) -> Named:
+def shape(part: ScoredPanel) -> NamedEstimates:
     """What a panel is like; of the responses a source counts once for each of them."""
     panel = part.panel
     human = [k for k, agent in enumerate(panel.agents) if agent.reference]
@@ -174,13 +174,13 @@ def shape(part: ScoredPanel) -> Named:
         for item, row in zip(panel.items, panel.texts, strict=True)
     ]
     texts = [[row[k] or "" for k in part.candidates] for row in panel.texts]
-    written = np.array([sum(map(len, row)) for row in texts], dtype=np.float64)
+    lengths = np.array([sum(map(len, row)) for row in texts], dtype=np.float64)
     times = np.array([sum(map(bool, row)) for row in texts], dtype=np.float64)
     source = np.array([float(len(item.source)) for item in panel.items])
     shapes = {
         "effective_rank": effective_rank(part.values[:, part.candidates]),
         "compression_reference": compression(source, references),
-        "compression_response": compression(times * source, written),
+        "compression_response": compression(times * source, lengths),
     }
     return {key: one for key, one in shapes.items() if one.n}
 
@@ -189,12 +189,12 @@ def shape(part: ScoredPanel) -> Named:
 class Figures:
     """What a run knows of its mechanism; what is not known is absent."""
 
-    clean: Named  # statistic -> estimate; of the attacked panel, too, where there is one
-    attacked: Named
-    change: Named  # attacked less clean; empty without an attack
-    beside: Named  # what people say, and what length alone tells
-    leads: Named  # problematic agent -> mean score of the good ones less its own
-    judged: bool  # whether somebody said which texts are good: by categories of agents, or grades
+    clean: NamedEstimates  # statistic -> estimate; of the attacked panel, too, where there is one
+    attacked: NamedEstimates
+    change: NamedEstimates  # attacked less clean; empty without an attack
+    beside: NamedEstimates  # what people say, and what length alone tells
+    leads: NamedEstimates  # problematic agent -> mean score of the good ones less its own
+    has_gold: bool  # whether somebody said which texts are good: by categories of agents, or grades
     attackers: Sequence[str] = ()  # agents that attacked where others did not, of so many agents
     agents: int = 0
 
@@ -203,13 +203,13 @@ class Figures:
         """Of the clean panel, and the attacked one if there is one."""
         clean = states["clean"]
         group = groups(clean.panel, definition)
-        items = {n: per_item(one, definition, n) for n, one in states.items() if group.known}
-        named = {
+        items = {n: per_item(one, definition, n) for n, one in states.items() if group.exist}
+        by_panel = {
             state: {
                 name: (paired_effect_size if name == "effect_size" else macro_auc)(one, *how)
-                for name, one in known.items()
+                for name, one in arrays.items()
             }
-            for state, known in items.items()
+            for state, arrays in items.items()
         }
         change = changes(context, states, items, how) if len(states) > 1 else {}
         good = row_means(clean.values[:, group.good])
@@ -219,12 +219,12 @@ class Figures:
         }
         attackers = states["attacked"].panel.provenance.get(ATTACKED) if change else None
         return cls(
-            named.get("clean", {}),
-            named.get("attacked", {}),
+            by_panel.get("clean", {}),
+            by_panel.get("attacked", {}),
             change,
             beside(clean, group, how),
             leads,
-            group.known or not np.isnan(human_scores(clean.panel)).all(),
+            group.exist or not np.isnan(human_scores(clean.panel)).all(),
             attackers if isinstance(attackers, list) else (),
             len(clean.panel.agents),
         )
@@ -244,7 +244,7 @@ class Figures:
         return "above" if one.low > CHANCE else "below" if one.high < CHANCE else "open"
 
     @property
-    def needed(self) -> int:
+    def enough_items(self) -> int:
         """Items that would show it, if it is what it seems: intervals shrink with n^.5; 0:
         unknown."""
         one = self.first
@@ -280,7 +280,7 @@ class Figures:
 def answer(mechanism: str, attack: str, figures: Figures) -> list[tuple[str, str]]:
     """(heading, sentences): what it tells apart, under attack, who is not, what to do. Empty where
     texts are known to be good or bad, or were graded, and there is no figure of it."""
-    if figures.judged and math.isnan(figures.first.value):
+    if figures.has_gold and math.isnan(figures.first.value):
         return []
     facts = {"mechanism": mechanism, "attack": attack, "figures": figures}
     return paragraphs(__package__, "answer.md.j2", **facts, unknown=NONE, fewest=FEWEST)

@@ -22,7 +22,7 @@ from judgelab.study.common.templates import sentences, spoken, table
 from judgelab.study.discrimination import statistics
 from judgelab.study.discrimination.figures import DRAWINGS, HEADLINES, compare
 
-Named = Mapping[str, Estimate]
+NamedEstimates = Mapping[str, Estimate]
 
 
 @dataclass(frozen=True)
@@ -73,13 +73,13 @@ class Discrimination(Study):
             summary |= {"attack_on": ", ".join(figures.attackers), "cheating": cheating}
         last = states.get("attacked", clean)
         settings = last.panel.provenance.get("attack_settings")
-        known, attack = bool(figures.clean), context.attack.name if figures.change else ""
+        has_groups, attack = bool(figures.clean), context.attack.name if figures.change else ""
         return Result(
             summary=summary,
             primary=f"clean/{self.primary}",
             headlines=HEADLINES,
             tables=[one for one in tables if one.rows],
-            figures=[*(["discrimination"] if known else []), "agent_scores"],
+            figures=[*(["discrimination"] if has_groups else []), "agent_scores"],
             notes=sentences(
                 __package__,
                 "notes.md.j2",
@@ -90,7 +90,7 @@ class Discrimination(Study):
                 scored=int((~np.isnan(clean.values)).any(axis=1).sum()),
                 few=FEW_ITEMS,
                 corrected=definition == "corrected",
-                known=known,
+                has_groups=has_groups,
                 tag=settings.get("tag") if isinstance(settings, Mapping) else None,
             ),
             provenance={name: state.origin for name, state in states.items()},
@@ -99,9 +99,9 @@ class Discrimination(Study):
         )
 
 
-def _statistics(name: str, named: Mapping[str, Named], definition: Definition) -> Table:
+def _statistics(name: str, by_panel: Mapping[str, NamedEstimates], definition: Definition) -> Table:
     cells: list[tuple[Row, Estimate]] = []
-    for panel, group in named.items():
+    for panel, group in by_panel.items():
         for key, one in group.items():
             meaning = spoken(__package__, "statistics.md.j2", "meaning", key)
             head: Row = {"panel": panel} if panel else {}

@@ -126,14 +126,14 @@ class Leaderboard(Study):
         score = estimates("value", [read_estimate(row, "value") | row for row in rows], "score")
         beside = ["printed"] if any(row["printed"] is not None for row in rows) else []
         rest = [keyed(rows, key) for key in (*beside, "kind", "parameters", "n", "unscored")]
-        shown = [keyed(rows, "metric"), keyed(rows, "candidate"), score, *rest]
+        wide = [keyed(rows, "metric"), keyed(rows, "candidate"), score, *rest]
         figures = ["boards_by_size"] if sized else []
-        made = comparison(__package__, "boards", rows, shown, figures)
+        board = comparison(__package__, "boards", rows, wide, figures)
         # who leads how many: scores of two metrics have units of their own
         words = ", ".join(f"{name} leads {n} of {boards}" for name, n in leaders.most_common())
         words += " leaderboards. Whether a lead is sure, each says itself."
         answer = [("Leaders", words)] if boards > 1 else []
-        return [replace(made, answer=answer, tables=made.tables if sized else {})]
+        return [replace(board, answer=answer, tables=board.tables if sized else {})]
 
     def run(self, context: Context) -> Result:
         """Measure, score and rank.
@@ -142,12 +142,12 @@ class Leaderboard(Study):
             ConfigError: there is no candidate, or no such human baseline.
             DataError: the CSV cannot be read.
         """
-        known = None if self.benchmarks is None else read_benchmarks(self.benchmarks)
+        numbers = None if self.benchmarks is None else read_benchmarks(self.benchmarks)
         panel, mechanism = self._panel(context), context.mechanism
         candidates = self._candidates(panel, needs=mechanism.subject != "text")
-        asked: Elimination | None = None
+        elimination: Elimination | None = None
         if self.stop.on:
-            clean, asked = race(context, panel, candidates, self.stop, self.definition, LEVEL)
+            clean, elimination = race(context, panel, candidates, self.stop, self.definition, LEVEL)
         else:
             clean = score_panels(context, {"clean": panel}, self.definition)["clean"]
         values = clean.values[:, candidates]
@@ -158,25 +158,25 @@ class Leaderboard(Study):
             )
         ranking = (
             rank_intervals(values, LEVEL, self.bootstrap, context.seed, mechanism.bounds)
-            if asked is None
-            else standing_ranks(values, asked, LEVEL, mechanism.bounds)
+            if elimination is None
+            else standing_ranks(values, elimination, LEVEL, mechanism.bounds)
         )
-        sizes = {} if known is None or SIZE not in known else known[SIZE].dropna().to_dict()
+        sizes = {} if numbers is None or SIZE not in numbers else numbers[SIZE].dropna().to_dict()
         rows = self._rows([clean.panel.agents[k] for k in candidates], ranking, sizes)
-        board = table(__package__, "leaderboard", rows, stopped=asked is not None)
+        board = table(__package__, "leaderboard", rows, early=elimination is not None)
         tables = [replace(board, level=LEVEL)]
-        if known is not None:
-            tables.append(correlations(known, {str(r["candidate"]): r["value"] for r in rows}))
+        if numbers is not None:
+            tables.append(correlations(numbers, {str(r["candidate"]): r["value"] for r in rows}))
         level = self.stop.order or LEVEL
         return Result(
-            summary=self._summary(context, clean, rows, asked),
+            summary=self._summary(context, clean, rows, elimination),
             primary="clean/best_score",
             tables=tables,
             figures=["leaderboard"],
             notes=sentences(
                 __package__,
                 "notes.md.j2",
-                asked=asked,
+                elimination=elimination,
                 sources=sources(context, clean.panel),
                 missing=missing_pairs({"clean": clean}),
                 humans=self.humans,
@@ -209,14 +209,14 @@ class Leaderboard(Study):
         context: Context,
         clean: ScoredPanel,
         rows: Sequence[Mapping[str, Any]],
-        asked: Elimination | None,
+        elimination: Elimination | None,
     ) -> dict[str, Value]:
-        best, stopped = rows[0], dict[str, Value]()
-        if asked is not None:
-            stopped["stop/items_asked"], stopped["stop/items"] = asked.items
-            stopped |= {
-                "stop/asked_share": 1 - asked.share_saved,
-                "stop/open_pairs": len(asked.open),
+        best, stop = rows[0], dict[str, Value]()
+        if elimination is not None:
+            stop["stop/items_asked"], stop["stop/items"] = elimination.items
+            stop |= {
+                "stop/asked_share": 1 - elimination.share_saved,
+                "stop/open_pairs": len(elimination.open),
             }
         return about(context, clean.panel, "leaderboard", definition=self.definition) | {
             "preprocessor": read_by(context),
@@ -228,7 +228,7 @@ class Leaderboard(Study):
             "clean/unscored_texts": sum(row["unscored"] for row in rows),
             **{f"score/{row['candidate']}": row["value"] for row in rows},
             **pair_entries({"clean": clean}),
-            **stopped,
+            **stop,
         }
 
     def ask(self, context: Context) -> None:
@@ -274,31 +274,31 @@ def read_benchmarks(path: str) -> pd.DataFrame:
     where, file = f"study.benchmarks={path!r}", own_or_shipped(path, conf() / "benchmarks")
     try:
         # names as written: else 007 would become 7, and None nothing
-        read = pd.read_csv(file, index_col=False, converters=dict.fromkeys(NAMES, unquoted))
+        frame = pd.read_csv(file, index_col=False, converters=dict.fromkeys(NAMES, unquoted))
     except (OSError, ValueError) as cause:
         reason = " ".join(str(cause).split())
         raise DataError(f"{where} cannot be read as CSV: {reason}.") from cause
-    column = next((name for name in NAMES if name in read), None)
+    column = next((name for name in NAMES if name in frame), None)
     if column is None:
         raise DataError(f"{where} needs a column 'model' or 'candidate' that names the models.")
-    names = read[column]
+    names = frame[column]
     for name in names[names.duplicated() | (names.str.strip() == "")]:
         raise DataError(f"{where} has {name!r} in its column {column!r}: give each model once.")
-    numbers = read.set_index(column).select_dtypes("number").astype("float64")
+    numbers = frame.set_index(column).select_dtypes("number").astype("float64")
     if numbers.size == 0 or np.isinf(numbers.to_numpy()).any():
         raise DataError(f"{where} needs a row for each model and a column of finite numbers.")
     return numbers
 
 
-def correlations(known: pd.DataFrame, scores: Mapping[str, Value]) -> Table:
+def correlations(numbers: pd.DataFrame, scores: Mapping[str, Value]) -> Table:
     """Pearson and Spearman of the candidates' scores with every column, each by its name.
 
     The paper prints Pearson under the name of Spearman (docs/definitions.md).
     """
-    ours = np.array([scores.get(str(name)) for name in known.index], dtype=np.float64)
+    ours = np.array([scores.get(str(name)) for name in numbers.index], dtype=np.float64)
     cells = [
-        ({"with": str(column), "correlation": method}, agreement(ours, known[column], method))
-        for column in known.columns
+        ({"with": str(column), "correlation": method}, agreement(ours, numbers[column], method))
+        for column in numbers.columns
         for method in METHODS
     ]
     return table(__package__, "benchmarks", estimate_rows(cells))

@@ -109,22 +109,24 @@ def trade_off(tables: Tables) -> Drawn:
     frame = tables["trade_off"]
     figure, side = style.single(3.8)
     entries = []
-    lost = []
+    without_end = []
     for colour, (delta, part) in zip(HUES, frame.groupby("delta", sort=False), strict=False):
         side.plot(part["r"], part["items"], color=colour, lw=1.6)
         entries.append(style.line(colour, "-", f"difference {delta:.3g}"))
         if BIASED in part:
             reached = part.dropna(subset=[BIASED])
             side.plot(reached["r"], reached[BIASED], color=colour, lw=1.2, ls="--")
-            lost += [f"{delta:.3g}"] if reached.empty else []
+            without_end += [f"{delta:.3g}"] if reached.empty else []
     if BIASED in frame and frame[BIASED].notna().any():
         entries.append(style.line(style.MUTED, "--", "with the judge's bias between systems"))
-    wanted = f"Items for a confidence of {frame['confidence'].iloc[0]:g}"
-    side.set(yscale="log", xlabel="Correlation with people, r", ylabel=wanted)
+    label = f"Items for a confidence of {frame['confidence'].iloc[0]:g}"
+    side.set(yscale="log", xlabel="Correlation with people, r", ylabel=label)
     side.yaxis.set_major_formatter(style.TICKS)
     side.grid()
     style.legend(figure, entries)
-    return captioned_figure(__package__, "trade_off", figure, biased=BIASED in frame, lost=lost)
+    return captioned_figure(
+        __package__, "trade_off", figure, biased=BIASED in frame, without_end=without_end
+    )
 
 
 def noise(tables: Tables) -> Drawn:

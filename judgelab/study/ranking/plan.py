@@ -31,19 +31,19 @@ NAMES = {
 }
 
 
-Known = Mapping[str, tuple[Estimate, str]]
+Numbers = Mapping[str, tuple[Estimate, str]]
 """A name of ``NAMES`` -> the number, with its interval where it was estimated; and where from."""
 
 
-def _value(known: Known, name: str) -> float:
+def _value(numbers: Numbers, name: str) -> float:
     """A number that must not be guessed. ConfigError: nothing says it; DataError: a correlation
     that is not above 0, or that the data cannot tell."""
-    if name not in known:
+    if name not in numbers:
         raise ConfigError(
             f"study=plan does not guess the {NAMES[name]}: give study.{name}, or have it read by "
             "study.train_run=FOLDER (a finished run on texts with human scores)."
         )
-    number, origin = known[name]
+    number, origin = numbers[name]
     if math.isnan(number.value):
         raise DataError(
             f"study=plan: no {NAMES[name]} in {origin}: the scores there do not vary, or no text "
@@ -95,20 +95,20 @@ class Plan(Study):
                 "shares from 0 to 1: .05)."
             )
         delta = self.delta
-        known, scores, empty = self._known()
-        r, sd = (_value(known, name) for name in ("r", "sd"))
+        numbers, scores, empty = self._numbers()
+        r, sd = (_value(numbers, name) for name in ("r", "sd"))
         shared, bias = (
-            known[name][0].value if name in known else 0.0
+            numbers[name][0].value if name in numbers else 0.0
             for name in ("item_correlation", "system_bias_sd")
         )
         # both systems answer the same items
         fixed: dict[str, Any] = {"item_correlation": shared}
         fixed |= {"sd": sd} if scores is None else {"scores": scores}
 
-        def needed(r: float, bias: float = bias) -> float:
+        def items_for(r: float, bias: float = bias) -> float:
             return required_n(r, delta, self.confidence, system_bias_sd=bias, **fixed)
 
-        items = needed(r)
+        items = items_for(r)
         plan: dict[str, Any] = {
             "r": r,
             "delta": delta,
@@ -117,38 +117,38 @@ class Plan(Study):
             "system_bias_sd": bias,
             "ceiling": float(ndtr(delta / bias / math.sqrt(2))) if bias else 1.0,
             "required_items": items,
-            "required_items_without_bias": needed(r, 0.0),
+            "required_items_without_bias": items_for(r, 0.0),
             "rated_texts": items * self.systems,
             "cost": self._cost(items),
             "item_correlation": shared,
         }
         better = (round(r + step, 6) for step in STEPS if r + step <= 1)
-        judges = [self._judge(one, needed(one), items) for one in sorted([r, *better])]
-        numbers: list[Row] = [
+        judges = [self._judge(one, items_for(one), items) for one in sorted([r, *better])]
+        rows: list[Row] = [
             {"quantity": NAMES[name], **one.as_dict(), "from": origin}
-            for name, (one, origin) in known.items()
+            for name, (one, origin) in numbers.items()
         ]
         words = {**plan, "items": items, "systems": self.systems, "price": self.price}
-        words |= {"best": judges[-1], "known": known, "scores": scores, "empty": empty}
+        words |= {"best": judges[-1], "numbers": numbers, "scores": scores, "empty": empty}
         words["kernel_sd"] = population(scores, sd).kernel_sd
         return Result(
             summary={"study": "plan", **plan},
             primary="required_items",
-            tables=[table(__package__, "known", numbers), table(__package__, "judges", judges)],
+            tables=[table(__package__, "known", rows), table(__package__, "judges", judges)],
             answer=paragraphs(__package__, "plan.md.j2", part="answer", **words),
             notes=sentences(__package__, "plan.md.j2", part="notes", **words),
         )
 
-    def _known(self) -> tuple[Known, Floats | None, int]:
+    def _numbers(self) -> tuple[Numbers, Floats | None, int]:
         """Settings first, then what the run says; its human scores, None where the sd is given; and
         how many texts have none."""
-        given = {
+        settings = {
             name: (Estimate(value), f"study.{name}")
             for name in NAMES
             if (value := getattr(self, name)) is not None
         }
         if self.train_run is None:
-            return given, None, 0
+            return settings, None, 0
         from judgelab.study.ranking.scored import RankingJudge, read_run  # xarray takes its time
 
         run = read_run(self.train_run, key="train_run")
@@ -158,15 +158,15 @@ class Plan(Study):
         except ValueError as cause:
             raise DataError(f"study=plan, {where}: {cause}") from cause
         judge, empty = RankingJudge.of(run), int(np.isnan(run.human).sum())
-        read = {
+        of_run = {
             "r": (judge.r, where),
             "sd": (Estimate(people.sd, n=run.human.size - empty, unscored=empty), where),
         }
         more = Estimate(judge.fit.item_correlation, n=judge.fit.systems)
         for name, one in (("system_bias_sd", judge.fit.bias), ("item_correlation", more)):
             if not math.isnan(one.value):
-                read[name] = one, where
-        return read | given, *((people.scores, empty) if self.sd is None else (None, 0))
+                of_run[name] = one, where
+        return of_run | settings, *((people.scores, empty) if self.sd is None else (None, 0))
 
     def _cost(self, items: float) -> float | None:
         """Of rating so many items; None where the price is not known, or items have no end."""
@@ -178,8 +178,8 @@ class Plan(Study):
         """What a judge of r, who needs n items, saves against ``items``; how much dearer it may
         be."""
         both = math.isfinite(items) and math.isfinite(n)
-        cost, saved = self._cost(n), self._cost(items - n)
-        priced = {"cost_at_this_price": cost, "saved_at_this_price": saved}
+        cost, saving = self._cost(n), self._cost(items - n)
+        priced = {"cost_at_this_price": cost, "saved_at_this_price": saving}
         return {
             "r": r,
             "items": n,

@@ -25,7 +25,7 @@ from judgelab.study.ranking import tables
 from judgelab.study.ranking.figures import DRAWINGS, compare
 from judgelab.study.ranking.scored import (
     RankingJudge,
-    Scored,
+    SystemScores,
     clean_panel,
     measure,
     people_order,
@@ -93,54 +93,54 @@ class RankingConfidence(Study):
             ConfigError: what the scores or the run cannot be used for.
             DataError: nothing was scored, or fewer than two systems.
         """
-        scored = measure(context) if self.folder is None else read_run(self.folder, context.limit)
-        if scored.known < 2:
+        scores = measure(context) if self.folder is None else read_run(self.folder, context.limit)
+        if scores.systems_with_scores < 2:
             raise DataError(
-                f"A ranking needs scores of two systems at least, but {scored.known} of "
-                f"{len(scored.systems)} have any: see the records of the run."
+                f"A ranking needs scores of two systems at least, but {scores.systems_with_scores} "
+                f"of {len(scores.systems)} have any: see the records of the run."
             )
         drawing = self.bootstrap, context.seed
-        judge, size = self._judge(scored, context), self.items or len(scored.metric)
-        agreement, errors, lean, tested = tables.calibration_of(scored, judge, size, *drawing)
-        pairs, model = people_order(scored, judge, errors)
+        judge, size = self._judge(scores, context), self.items or len(scores.metric)
+        agreement, errors, lean, calibration = tables.calibration_of(scores, judge, size, *drawing)
+        pairs, model = people_order(scores, judge, errors)
         here = {  # with people over single texts
-            name: clustered_correlation(scored.metric, scored.human, method, *drawing)
+            name: clustered_correlation(scores.metric, scores.human, method, *drawing)
             for name, (_, method) in CORRELATIONS.items()
-            if scored.annotated
+            if scores.annotated
         }
-        made = [tables.systems_table(scored, pairs, model)]
+        in_order = [tables.systems_table(scores, pairs, model)]
         if judge.usable:
             spelled = {CORRELATIONS[name][0]: one for name, one in here.items()}
-            made.append(tables.judge_table(scored, judge, spelled))
-        made += [tables.order_table(scored, judge, pairs, model), *tested]
+            in_order.append(tables.judge_table(scores, judge, spelled))
+        in_order += [tables.order_table(scores, judge, pairs, model), *calibration]
         if judge.usable:
             draws = Draws(self.pairs, self.evaluations, context.seed)
-            made += tables.error_table(scored, judge)
-            made += tables.curves(judge, size, draws, self.deltas, self.confidence)
-        summary = self._summary(scored, judge, pairs, model) | {"n": size}
+            in_order += tables.error_table(scores, judge)
+            in_order += tables.curves(judge, size, draws, self.deltas, self.confidence)
+        summary = self._summary(scores, judge, pairs, model) | {"n": size}
         by_model = {str(model): error for model, error in errors.items()}
         summary |= all_entries("here/", here, *WITHOUT_P)
         summary |= all_entries("ranking/", agreement, *WITHOUT_P)
         summary |= all_entries("calibration/error_", by_model, *WITHOUT_P)
-        words = {"scored": scored, "judge": judge, "pairs": pairs, "model": model, "items": size}
+        words = {"scores": scores, "judge": judge, "pairs": pairs, "model": model, "items": size}
         words |= {"models": tables.MODEL_NAMES, "errors": errors, "lean": lean}
         words |= {"summary": summary, "confidence": self.confidence}
         return Result(
             summary=summary,
             primary="ranking/agreement" if agreement else "ranking/mean_confidence",
             headlines=HEADLINES,
-            tables=made,
-            figures=[drawn for one in made if (drawn := f"ranking_{one.name}") in DRAWINGS],
+            tables=in_order,
+            figures=[figure for one in in_order if (figure := f"ranking_{one.name}") in DRAWINGS],
             notes=sentences(__package__, "answer.md.j2", part="notes", **words),
-            provenance=scored.provenance,
-            estimators=scored.estimators,
+            provenance=scores.provenance,
+            estimators=scores.estimators,
             answer=paragraphs(__package__, "answer.md.j2", part="answer", **words),
         )
 
-    def _judge(self, scored: Scored, context: Context) -> RankingJudge:
+    def _judge(self, scores: SystemScores, context: Context) -> RankingJudge:
         if self.train is not None:
-            scored = measure(replace(context, dataset=self.train), name="train")
-        judge = RankingJudge.of(scored, self.bootstrap, context.seed)
+            scores = measure(replace(context, dataset=self.train), name="train")
+        judge = RankingJudge.of(scores, self.bootstrap, context.seed)
         if self.train is None:
             return judge
         if math.isnan(judge.r.value):
@@ -151,15 +151,15 @@ class RankingConfidence(Study):
         return replace(judge, elsewhere=True)
 
     def _summary(
-        self, scored: Scored, judge: RankingJudge, pairs: OrderedPairs, model: Model | None
+        self, scores: SystemScores, judge: RankingJudge, pairs: OrderedPairs, model: Model | None
     ) -> dict[str, Value]:
         agreed = pairs.agreed
         return {
             "study": "ranking_confidence",
-            **scored.about,
-            "items": len(scored.metric),
-            "systems": len(scored.systems),
-            "clean/unscored_texts": int(np.isnan(scored.metric).sum()),
+            **scores.about,
+            "items": len(scores.metric),
+            "systems": len(scores.systems),
+            "clean/unscored_texts": int(np.isnan(scores.metric).sum()),
             "judge/from": "training data" if judge.elsewhere else "these data",
             **entries("judge/r", judge.r, *WITHOUT_P),
             "judge/sd": judge.sd,
@@ -169,6 +169,6 @@ class RankingConfidence(Study):
             "ranking/order_of": "the same metric" if model is None else "people",
             "ranking/mean_confidence": float(agreed.mean()) if agreed.size else math.nan,
             "ranking/pairs": len(pairs.gap),
-            "ranking/pairs_unscored": math.comb(len(scored.systems), 2) - len(pairs.gap),
+            "ranking/pairs_unscored": math.comb(len(scores.systems), 2) - len(pairs.gap),
             "ranking/sure_pairs": int((agreed >= self.confidence).sum()),
         }

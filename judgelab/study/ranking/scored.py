@@ -24,7 +24,7 @@ from judgelab.study.common.panels import SCORES, human_scores, score_panels
 
 
 @dataclass(frozen=True)
-class Scored:
+class SystemScores:
     """What there is to rank."""
 
     systems: tuple[str, ...]  # names, in order
@@ -41,7 +41,7 @@ class Scored:
         return bool((~np.isnan(self.human) & ~np.isnan(self.metric)).any())
 
     @property
-    def known(self) -> int:
+    def systems_with_scores(self) -> int:
         """Systems that have a score."""
         return int((~np.isnan(self.metric)).any(axis=0).sum())
 
@@ -52,11 +52,11 @@ def clean_panel(context: Context) -> Panel:
     return context.panels()["clean"]
 
 
-def measure(context: Context, name: str = "clean") -> Scored:
+def measure(context: Context, name: str = "clean") -> SystemScores:
     """Measure the context's panel and keep the records under ``name``, as every study does."""
     panels = {name: clean_panel(context)}
     clean = score_panels(context, panels, "corrected")[name]
-    kept = clean.candidates
+    columns = clean.candidates
     about: dict[str, Value] = {
         "mechanism": context.mechanism.name,
         "metric": str(clean.measurements.attrs.get("metric") or context.mechanism.name),
@@ -64,17 +64,17 @@ def measure(context: Context, name: str = "clean") -> Scored:
     }
     if any(context.mechanism.requires):
         about["evaluation_lm"] = context.evaluation_lm.identity
-    return Scored(
-        tuple(clean.panel.agents[k].name for k in kept),
-        clean.values[:, kept],
-        np.ascontiguousarray(human_scores(clean.panel)[:, kept]),  # sums run in this order
+    return SystemScores(
+        tuple(clean.panel.agents[k].name for k in columns),
+        clean.values[:, columns],
+        np.ascontiguousarray(human_scores(clean.panel)[:, columns]),  # sums run in this order
         about,
         {"clean": clean.origin},
         estimators(clean.scores),
     )
 
 
-def read_run(folder: str, limit: int | None = None, *, key: str = "run") -> Scored:
+def read_run(folder: str, limit: int | None = None, *, key: str = "run") -> SystemScores:
     """The clean scores of a finished run that study.``key`` names; its first ``limit`` items.
     DataError: the folder is no finished run, or holds no scores of single texts."""
     run = RunDir(Path(folder).expanduser())
@@ -101,7 +101,7 @@ def read_run(folder: str, limit: int | None = None, *, key: str = "run") -> Scor
     about = {key: summary[key] for key in keys if key in summary}
     provenance = {"run": run.path.name, "summary": summary}
     by = tuple(read_estimators(result))
-    return Scored(systems, metric, human, about, provenance, by)
+    return SystemScores(systems, metric, human, about, provenance, by)
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class RankingJudge:
     elsewhere: bool = False
 
     @classmethod
-    def of(cls, data: Scored, draws: int = 2000, seed: int = 0) -> RankingJudge:
+    def of(cls, data: SystemScores, draws: int = 2000, seed: int = 0) -> RankingJudge:
         """Fit it; everything is NaN where people's or the metric's scores do not vary."""
         fit = fit_judge(data.human, data.metric)
         r = Estimate(np.nan)
@@ -140,7 +140,7 @@ class RankingJudge:
 
 
 def people_order(
-    scored: Scored, judge: RankingJudge, errors: Mapping[Model, Estimate]
+    scores: SystemScores, judge: RankingJudge, errors: Mapping[Model, Estimate]
 ) -> tuple[OrderedPairs, Model | None]:
     """Confidence in the metric's order, and in people's, with the model by which it is computed.
 
@@ -152,10 +152,10 @@ def people_order(
     """
     fit = judge.fit
     usable = [m for m in MODELS if fit.slope > 0 and not np.isnan(fit.system_error(m)[1])]
-    tested = {m: e.value for m, e in errors.items() if m in usable and e.n}
-    by_error = sorted(tested, key=lambda name: tested[name])
+    by_model = {m: e.value for m, e in errors.items() if m in usable and e.n}
+    by_error = sorted(by_model, key=lambda name: by_model[name])
     model = next(iter(by_error or [m for m in usable if m == "bias"]), None)
-    pairs = ordered_pairs(scored.metric, fit.system_error(model)[1] * fit.slope if model else 0.0)
+    pairs = ordered_pairs(scores.metric, fit.system_error(model)[1] * fit.slope if model else 0.0)
     if judge.falls_by(model):
         pairs = replace(pairs, agreed=1 - pairs.agreed)
     return pairs, model

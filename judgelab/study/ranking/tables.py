@@ -26,7 +26,7 @@ from judgelab.stats.ranking.pairs import (
 from judgelab.stats.ranking.system_bias import MODELS, Model
 from judgelab.study.common.tables import columns, estimate_rows
 from judgelab.study.common.templates import table
-from judgelab.study.ranking.scored import RankingJudge, Scored
+from judgelab.study.ranking.scored import RankingJudge, SystemScores
 
 STEPS = 24  # differences along a curve
 SHORT: dict[Model, str] = {
@@ -45,13 +45,13 @@ R_GRID = tuple(round(0.06 + 0.02 * k, 2) for k in range(48))
 R_NOISE = (0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
-def systems_table(scored: Scored, pairs: OrderedPairs, model: Model | None) -> Table:
+def systems_table(scores: SystemScores, pairs: OrderedPairs, model: Model | None) -> Table:
     """Mean score of each system, best first, and how sure it is above the next (figure 1). Systems
     without a score come last and have no rank."""
-    means = [item_mean(scored.metric[:, k]) for k in range(len(scored.systems))]
-    human = row_means(scored.human.T)
-    known = [k for k, mean in enumerate(means) if mean.n]
-    best = sorted(known, key=lambda k: -means[k].value)
+    means = [item_mean(scores.metric[:, k]) for k in range(len(scores.systems))]
+    human = row_means(scores.human.T)
+    places = [k for k, mean in enumerate(means) if mean.n]
+    best = sorted(places, key=lambda k: -means[k].value)
     absent = [k for k, mean in enumerate(means) if not mean.n]
     both = np.array([pairs.sampled, pairs.agreed])
     sure = np.full((2, len(means), len(means)), np.nan)
@@ -61,21 +61,21 @@ def systems_table(scored: Scored, pairs: OrderedPairs, model: Model | None) -> T
     heads = ("above_next_same_metric", "above_next_people")[: 2 if model else 1]
     rows: list[Row] = []
     for rank, (k, after) in enumerate(zip(best, [*best[1:], best[-1]], strict=True), 1):
-        row: dict[str, Value] = {"rank": rank, "system": scored.systems[k]}
+        row: dict[str, Value] = {"rank": rank, "system": scores.systems[k]}
         beside = zip(heads, sure[:, k, after], strict=False)
         row |= {head: float(share) for head, share in beside if not np.isnan(share)}
         if not np.isnan(human[k]):
             row["human_mean"] = float(human[k])
         rows.append({**row, **columns(means[k])})
-    rows += [{"rank": None, "system": scored.systems[k], **columns(means[k])} for k in absent]
+    rows += [{"rank": None, "system": scores.systems[k], **columns(means[k])} for k in absent]
     return table(__package__, "systems", rows, model=model and MODEL_NAMES[model])
 
 
 def order_table(
-    scored: Scored, judge: RankingJudge, pairs: OrderedPairs, model: Model | None
+    scores: SystemScores, judge: RankingJudge, pairs: OrderedPairs, model: Model | None
 ) -> Table:
     """Every two systems."""
-    human, systems = row_means(scored.human.T), np.array(scored.systems)
+    human, systems = row_means(scores.human.T), np.array(scores.systems)
     frame = pd.DataFrame(
         {
             "higher": systems[pairs.first],
@@ -93,13 +93,13 @@ def order_table(
     return table(__package__, "ranking", rows, model=by, error=error)
 
 
-def judge_table(scored: Scored, judge: RankingJudge, here: Mapping[str, Estimate]) -> Table:
+def judge_table(scores: SystemScores, judge: RankingJudge, here: Mapping[str, Estimate]) -> Table:
     """The judge in numbers, and its correlations ``here``."""
     data = "training data" if judge.elsewhere else "these data"
     quantities: dict[str, Estimate | float] = {
         f"correlation with people, r ({data})": judge.r,
         **{f"{name} here": one for name, one in here.items()},
-        "sd of the metric's scores": float(np.nanstd(scored.metric)),
+        "sd of the metric's scores": float(np.nanstd(scores.metric)),
         "bias between systems (sd)": judge.fit.bias,
         "sd of human scores": judge.sd,
         "bias about the systems' line": judge.fit.line_bias_sd,
@@ -118,13 +118,13 @@ BINS = 12
 WIDEST_ERROR = 3.0  # sds of the noise, where the last bin begins
 
 
-def error_table(scored: Scored, judge: RankingJudge) -> list[Table]:
+def error_table(scores: SystemScores, judge: RankingJudge) -> list[Table]:
     """Shares of texts by the size of the judge's error, observed and by noise (figure 2)."""
     noise = float(noise_sd(judge.r.value, judge.sd))
-    both = ~np.isnan(scored.human) & ~np.isnan(scored.metric)
+    both = ~np.isnan(scores.human) & ~np.isnan(scores.metric)
     if not (noise > 0 and both.any()):
         return []
-    apart = scored.metric / judge.fit.slope - scored.human
+    apart = scores.metric / judge.fit.slope - scores.human
     size = np.abs(apart - apart[both].mean())
     edges = np.append(np.linspace(0, WIDEST_ERROR * noise, BINS), np.inf)
     cells: list[tuple[Row, Estimate]] = []
@@ -148,20 +148,20 @@ observed, mean over pairs. Tables of both: the errors, and the buckets of figure
 
 
 def calibration_of(
-    scored: Scored, judge: RankingJudge, items: int, draws: int, seed: int
+    scores: SystemScores, judge: RankingJudge, items: int, draws: int, seed: int
 ) -> Calibration:
     """Predicted confidence against how often pairs are ranked right; nothing of a judge that is not
     usable, nor without people's scores of enough systems: two, and two more where each pair is
     predicted from the others."""
-    both = ~np.isnan(scored.human) & ~np.isnan(scored.metric)
+    both = ~np.isnan(scores.human) & ~np.isnan(scores.metric)
     if not judge.usable or both.any(axis=0).sum() < (2 if judge.elsewhere else LEAST):
         return {}, {}, {}, []
-    pairs = ranked_pairs(scored.human, scored.metric, items, draws, seed)
+    pairs = ranked_pairs(scores.human, scores.metric, items, draws, seed)
     if not len(pairs.delta):
         return {}, {}, {}, []
     fit = judge.fit if judge.elsewhere else None
-    made = predict_pairs(scored.human, scored.metric, pairs, items, fit)
-    models = [m for m in MODELS if m == MODELS[0] or not np.isnan(made["unpaired", m]).all()]
+    predictions = predict_pairs(scores.human, scores.metric, pairs, items, fit)
+    models = [m for m in MODELS if m == MODELS[0] or not np.isnan(predictions["unpaired", m]).all()]
     # pairs by the size of their difference, as the paper averages them
     edges = np.linspace(0, float(pairs.delta.max()), BUCKETS + 1)
     group = np.clip(np.searchsorted(edges, pairs.delta, side="left") - 1, 0, BUCKETS - 1)
@@ -173,7 +173,7 @@ def calibration_of(
     ):
         agreement[key] = pair_means(observed, 0 * group, pairs.first, pairs.second)[0]
         for model in models:
-            predicted = made[kind, model]
+            predicted = predictions[kind, model]
             data = Outcomes(predicted, observed, pairs.first, pairs.second)
             errors[kind, model], _ = calibration_error(data, draws, seed)
             head: dict[str, Value] = {"items": words, "model": SHORT[model]}
@@ -182,13 +182,13 @@ def calibration_of(
             rows.append(head | columns(errors[kind, model]))
         for k, mean in pair_means(observed, group, pairs.first, pairs.second).items():
             head = {"items": kind, "delta": _mean(pairs.delta[group == k])}
-            head |= {model: _mean(made[kind, model][group == k]) for model in MODELS}
+            head |= {model: _mean(predictions[kind, model][group == k]) for model in MODELS}
             cells.append((head, mean))
     by = "by the judge as it is elsewhere" if judge.elsewhere else "from the other systems"
     return (
         agreement,
         {model: errors["unpaired", model] for model in models},
-        {model: _mean(made["unpaired", model] - pairs.unpaired) for model in models},
+        {model: _mean(predictions["unpaired", model] - pairs.unpaired) for model in models},
         [
             table(__package__, "calibration_error", rows, by=by),
             table(__package__, "observed", estimate_rows(cells), buckets=BUCKETS, items=items),
@@ -223,16 +223,16 @@ def curve_table(
     r, sizes = (np.array(side)[:, None] for side in zip(*cells, strict=True))
     share, error = simulate(r, sizes, delta, judge.scores, draws)
     exact = confidence(r, sizes, delta, judge.scores)
-    named = {"r": r, "n": sizes, "delta": delta, "confidence": share}
-    named |= {"standard_error": error, "closed_form": exact}
-    flat = {name: np.broadcast_to(x, share.shape).ravel() for name, x in named.items()}
+    grid = {"r": r, "n": sizes, "delta": delta, "confidence": share}
+    grid |= {"standard_error": error, "closed_form": exact}
+    flat = {name: np.broadcast_to(x, share.shape).ravel() for name, x in grid.items()}
     return table(__package__, f"by_{by}", records(pd.DataFrame(flat)), draws=draws)
 
 
 def trade_off_table(judge: RankingJudge, deltas: Sequence[float] | None, target: float) -> Table:
     """Items that a correlation needs, for several differences (figure 3)."""
     bias = {"items": 0.0}
-    if known := not np.isnan(judge.fit.bias.value):
+    if has_bias := not np.isnan(judge.fit.bias.value):
         bias["items_with_bias"] = judge.fit.bias.value
     rows: list[Row] = [
         {"delta": delta, "r": r, "confidence": target}
@@ -243,7 +243,7 @@ def trade_off_table(judge: RankingJudge, deltas: Sequence[float] | None, target:
         for delta in deltas or (round(share * judge.sd, 6) for share in IN_SDS)
         for r in R_GRID
     ]
-    return table(__package__, "trade_off", rows, target=target, known=known)
+    return table(__package__, "trade_off", rows, target=target, has_bias=has_bias)
 
 
 def noise_table(judge: RankingJudge, seed: int) -> Table:

@@ -55,7 +55,7 @@ class Critic:
 
 
 @dataclass(frozen=True)
-class Sat:
+class CriticExam:
     """A critic after the exam."""
 
     critic: Critic
@@ -80,7 +80,7 @@ class ScreenCase:
 
     panel: Panel
     blocks: Sequence[Places]
-    sat: Sequence[Sat]
+    exams: Sequence[CriticExam]
     facts: TextFacts
     screened: Screening | None  # None where no critic qualifies
     verdicts: Sequence[Verdict] = ()
@@ -94,9 +94,9 @@ class ScreenCase:
         return [format.text(agent.name) for agent in self.panel.agents]
 
     @property
-    def pool(self) -> list[Sat]:
+    def pool(self) -> list[CriticExam]:
         """The critics that qualified."""
-        return [one for one in self.sat if one.qualifies]
+        return [one for one in self.exams if one.qualifies]
 
     def called(self, places: Sequence[int]) -> list[str]:
         """Names of some agents, sorted."""
@@ -118,7 +118,7 @@ class ScreenCase:
         return sorted(one for one in groups if len(one) > 1)
 
     @cached_property
-    def ranked(self) -> list[int]:
+    def contestants(self) -> list[int]:
         """Agents that a ranking could be of: they say something that can be compared, each group of
         copies once."""
         groups: dict[int, int] = {}
@@ -129,9 +129,9 @@ class ScreenCase:
     @cached_property
     def ranking(self) -> Ranking | None:
         """Of those, by how much they share with the others; ranks hold together at .95."""
-        if self.screened is None or len(self.ranked) < 3:
+        if self.screened is None or len(self.contestants) < 3:
             return None
-        return rank_intervals(self.screened.effect[:, self.ranked], level=0.95)
+        return rank_intervals(self.screened.effect[:, self.contestants], level=0.95)
 
     @cached_property
     def apart(self) -> list[int]:
@@ -139,20 +139,20 @@ class ScreenCase:
         by rank, and by a share of the median of the others below ``APART``."""
         if self.screened is None or self.ranking is None:
             return []
-        effect, better = self.screened.effect[:, self.ranked], self.ranking.rank_low - 1
-        far = shares(effect, np.arange(len(self.ranked)))[0].high < APART
-        return [self.ranked[k] for k in np.flatnonzero(far & (better > (len(far) - 1) / 2))]
+        effect, better = self.screened.effect[:, self.contestants], self.ranking.rank_low - 1
+        far = shares(effect, np.arange(len(self.contestants)))[0].high < APART
+        return [self.contestants[k] for k in np.flatnonzero(far & (better > (len(far) - 1) / 2))]
 
-    def among_informative(self, one: Sat) -> float:
+    def among_informative(self, one: CriticExam) -> float:
         """AUC of a critic's exam on pairs of systems that say something; NaN of fewer than two.
 
         Texts that say nothing cannot be told by any critic: this tells a weak critic from empty
         systems.
         """
-        chosen = self.those("something")
-        if len(chosen) < 2:
+        places = self.those("something")
+        if len(places) < 2:
             return np.nan
-        exam = sit(one.critic.scores[:, chosen][:, :, chosen], self.blocks)
+        exam = sit(one.critic.scores[:, places][:, :, places], self.blocks)
         return exam.estimates["auc"].value
 
     @cached_property
@@ -174,11 +174,11 @@ class RankingBelief:
     @cached_property
     def features(self) -> Mapping[str, float]:
         """See ``stats.screen.belief.features``."""
-        case, chosen = self.case, self.case.ranked
-        if case.screened is None or len(chosen) < 3:
+        case, places = self.case, self.case.contestants
+        if case.screened is None or len(places) < 3:
             return {}
-        critics = [row_means(one[:, chosen].T) for one in case.effects.values()]
-        return features(case.screened.effect[:, chosen], case.words[chosen], critics)
+        critics = [row_means(one[:, places].T) for one in case.effects.values()]
+        return features(case.screened.effect[:, places], case.words[places], critics)
 
     @property
     def tau(self) -> float:
@@ -187,13 +187,13 @@ class RankingBelief:
 
     def probability(self, **features: float) -> float:
         """That tau is at least the least, by what is known of the ranking or of another one."""
-        known = features or self.features
-        return self.belief.probability(known, self.least_tau) if self.belief and known else np.nan
+        own = features or self.features
+        return self.belief.probability(own, self.least_tau) if self.belief and own else np.nan
 
     @property
     def standing(self) -> Standing:
         """Whether a ranking is shown."""
-        if len(self.case.ranked) < 3:
+        if len(self.case.contestants) < 3:
             return "few"
         if np.isnan(self.probability()):
             return "unknown"
@@ -204,29 +204,29 @@ def decide(
     panel: Panel, blocks: Sequence[Places], critics: Sequence[Critic], facts: TextFacts
 ) -> ScreenCase:
     """Hold the exam, and screen with those who pass it."""
-    exams = {one.name: sit(one.scores, blocks) for one in critics}
+    by_name = {one.name: sit(one.scores, blocks) for one in critics}
     length = next(one.scores for one in critics if one.name == LENGTH)
-    sat = []
+    exams = []
     for one in critics:
-        own, rest = exams[one.name], beyond(one.scores, length, blocks)
+        own, rest = by_name[one.name], beyond(one.scores, length, blocks)
         ahead = min(own.ahead(None), item_change(rest - 0.5, 0.5), key=lambda bar: bar.low)
-        sat.append(Sat(one, own, ahead, own.ahead(exams[WORDS])))
-    pool = [one for one in sat if one.qualifies]
-    case = ScreenCase(panel, blocks, sat, facts, None)
+        exams.append(CriticExam(one, own, ahead, own.ahead(by_name[WORDS])))
+    pool = [one for one in exams if one.qualifies]
+    case = ScreenCase(panel, blocks, exams, facts, None)
     if not pool:
         return case
     even = [centre(one.critic.scores) for one in pool]
     families = [one.critic.family for one in pool]
-    found = screen(pool_critics(even, blocks, families), blocks, facts.group)
+    screening = screen(pool_critics(even, blocks, families), blocks, facts.group)
     verdicts, reasons = list[Verdict](), list[Reason]()
-    texts = (~np.isnan(found.effect)).sum(axis=0)
-    for k, word in enumerate(found.verdict):
+    texts = (~np.isnan(screening.effect)).sum(axis=0)
+    for k, word in enumerate(screening.verdict):
         few: Reason = "few" if facts.group.any() else "alone"
         why: Reason = "" if word != "not known" else few if texts[k] < FEWEST else "weak"
         if word == "nothing" and facts.source_p[k] <= RATE:
             word, why = "not known", "source"
         elif word in ("nothing", "much less") and facts.foreign[k]:
-            word, why = "something" if found.sure[k] else "not known", "other words"
+            word, why = "something" if screening.sure[k] else "not known", "other words"
         elif word == "much less" and facts.brief:
             word, why = "not known", "brief"
         verdicts.append(word)
@@ -235,7 +235,7 @@ def decide(
         one.critic.name: effects(list(cells.swapaxes(0, 1)), blocks, facts.group)
         for cells, one in zip(even, pool, strict=True)
     }
-    return ScreenCase(panel, blocks, sat, facts, found, verdicts, reasons, by_critic)
+    return ScreenCase(panel, blocks, exams, facts, screening, verdicts, reasons, by_critic)
 
 
 Measure = Callable[[Panel, Sequence[Places]], Sequence[Critic]]
@@ -261,31 +261,32 @@ def discernment(scores: Floats, blocks: Sequence[Places]) -> Estimate:
 
 
 @dataclass(frozen=True)
-class Tried:
+class AttackEffects:
     """What attacks did. None adds information, so what is gained is what critics are cheated of."""
 
     table: Table  # what each gains the agents that say something
     works: Sequence[str]  # attacks that surely gain an agent something
-    told: Mapping[str, Mapping[str, Estimate]]  # degradation -> critic -> its ``discernment``
+    # degradation -> critic -> its ``discernment``
+    discernments: Mapping[str, Mapping[str, Estimate]]
 
 
-def tried(
+def try_attacks(
     case: ScreenCase, panels: Mapping[str, Panel], attacks: Mapping[str, Any], measure: Measure
-) -> Tried:
+) -> AttackEffects:
     """Every attack on every agent, the others as they are."""
     rows, works = list[Row](), list[str]()
-    told: dict[str, dict[str, Estimate]] = {}
+    discernments: dict[str, dict[str, Estimate]] = {}
     n, those = len(case.names), case.those("something")
-    chosen = [*those, *(k + n for k in those)]
-    taking_part = [one.critic.name for one in case.pool]
+    columns = [*those, *(k + n for k in those)]
+    in_pool = [one.critic.name for one in case.pool]
     for name, panel in panels.items():
-        if not taking_part or not any(text for row in panel.texts for text in row[n:]):
+        if not in_pool or not any(text for row in panel.texts for text in row[n:]):
             continue  # nobody to notice it, or texts too short for it
-        asked = measure(panel, case.blocks)
-        if attacks[name].expects == "fall" and len(chosen) > 2:
-            cells = {one.name: one.scores[:, chosen][:, :, chosen] for one in asked}
-            told[name] = {key: discernment(own, case.blocks) for key, own in cells.items()}
-        pool = [one for one in asked if one.name in taking_part]
+        critics = measure(panel, case.blocks)
+        if attacks[name].expects == "fall" and len(columns) > 2:
+            cells = {one.name: one.scores[:, columns][:, :, columns] for one in critics}
+            discernments[name] = {key: discernment(own, case.blocks) for key, own in cells.items()}
+        pool = [one for one in critics if one.name in in_pool]
         even = [centre(one.scores) for one in pool]
         scores = pool_critics(even, case.blocks, [one.family for one in pool])
         before, after = (  # with peers as they are
@@ -302,4 +303,4 @@ def tried(
             if change.low > RISES and name not in works:
                 works.append(name)
     rows.sort(key=lambda row: -np.nan_to_num(float(row["gain"] or 0)))
-    return Tried(table(__package__, "attacks", rows), works, told)
+    return AttackEffects(table(__package__, "attacks", rows), works, discernments)

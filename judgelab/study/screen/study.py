@@ -34,12 +34,12 @@ from judgelab.study.common.templates import sentences, table
 from judgelab.study.screen.case import (
     LENGTH,
     WORDS,
+    AttackEffects,
     Critic,
     RankingBelief,
     ScreenCase,
-    Tried,
     decide,
-    tried,
+    try_attacks,
     twice,
 )
 from judgelab.study.screen.texts import block_panel, control_scores, distinct, item_keys, text_facts
@@ -86,25 +86,25 @@ class Screen(JudgesStudy):
         """See Study."""
         panel, blocks, _ = self._dealt(context)
         panels = [panel, *self._panels(context, panel).values()]
-        for own, one in product(self._asked(context).values(), panels):
-            _measured(own, one, blocks)
+        for own, one in product(self._contexts(context).values(), panels):
+            _pair_scores(own, one, blocks)
 
     def run(self, context: Context) -> Result:
         """Ask the critics, let them sit the exam, test the agents, and say it. A ConfigError for an
         attack, a mechanism that scores texts one by one, or too few agents or items."""
-        panel, blocks, given = self._dealt(context)
-        logged = {
+        panel, blocks, total = self._dealt(context)
+        contexts = {
             name: replace(own, evaluation_lm=LoggedLM(own.evaluation_lm, texts=True))
-            for name, own in self._asked(context).items()
+            for name, own in self._contexts(context).items()
         }
-        measure = partial(_critics, logged)
+        measure = partial(_critics, contexts)
         case = decide(panel, blocks, measure(panel, blocks), text_facts(panel, blocks))
-        attacks = tried(case, self._panels(context, panel), self.attacks, measure)
-        self._write(context, case, {name: own.evaluation_lm for name, own in logged.items()})
+        attacks = try_attacks(case, self._panels(context, panel), self.attacks, measure)
+        self._write(context, case, {name: own.evaluation_lm for name, own in contexts.items()})
         ranking = RankingBelief(case, self.belief, self.tau, self.probability)
-        facts = {"case": case, "ranking": ranking, "given": given, "tried": attacks}
+        facts = {"case": case, "ranking": ranking, "total": total, "attacks": attacks}
         facts["fewest"] = TEXTS
-        title, *said = sentences(__package__, "answer.md.j2", **facts, **_facts(case))
+        title, *lines = sentences(__package__, "answer.md.j2", **facts, **_facts(case))
         tables = [_agents_table(case), _critics_table(case, attacks), attacks.table]
         tables += [_belief_table(ranking), _odd_items_table(case)]
         if ranking.standing == "believed":
@@ -116,8 +116,8 @@ class Screen(JudgesStudy):
             tables=[one for one in tables if one.rows],
             notes=list(sources(context, panel)),
             provenance={"clean": origin_of(panel, {})},
-            estimators=[one.critic.estimator for one in case.sat if one.critic.estimator],
-            answer=[(head, rest) for head, _, rest in (line.partition(": ") for line in said)],
+            estimators=[one.critic.estimator for one in case.exams if one.critic.estimator],
+            answer=[(head, rest) for head, _, rest in (line.partition(": ") for line in lines)],
             title=title,
         )
 
@@ -130,7 +130,7 @@ class Screen(JudgesStudy):
             if self.attacked and attack is not None
         }
 
-    def _asked(self, context: Context) -> dict[str, Context]:
+    def _contexts(self, context: Context) -> dict[str, Context]:
         """Critic -> the context in which it is asked."""
         name, model = context.mechanism.name, context.evaluation_lm.presentation.model
         return self.contexts(context) or {
@@ -140,8 +140,8 @@ class Screen(JudgesStudy):
     def _dealt(self, context: Context) -> tuple[Panel, list[Places], int]:
         """The texts as written, each item once, blocks of items, and how many items there were."""
         context.no_attack("screen")
-        written = context.panels(raw=True)["clean"]
-        panel = distinct(written)
+        whole = context.panels(raw=True)["clean"]
+        panel = distinct(whole)
         if len(panel.agents) < AGENTS or len(panel.items) < ITEMS:
             raise ConfigError(
                 f"study=screen compares texts of at least {AGENTS} systems on at least {ITEMS} "
@@ -149,14 +149,14 @@ class Screen(JudgesStudy):
                 f"systems and {len(panel.items)} such items: add some (items with equal "
                 "texts count once), or raise limit."
             )
-        return panel, deal(item_keys(panel), self.block), len(written.items)
+        return panel, deal(item_keys(panel), self.block), len(whole.items)
 
     @staticmethod
-    def _write(context: Context, case: ScreenCase, asked: Mapping[str, Any]) -> None:
+    def _write(context: Context, case: ScreenCase, lms: Mapping[str, Any]) -> None:
         panel = case.panel
         context.run_dir.write_table("records/clean_texts.parquet", text_records(panel))
         write_sources(context, panel)
-        write_replies(context, panel, {name: lm.log for name, lm in asked.items()})
+        write_replies(context, panel, {name: lm.log for name, lm in lms.items()})
         if case.screened is not None:
             names, ids = [a.name for a in panel.agents], [item.id for item in panel.items]
             places = {"item": ids, "agent": names}
@@ -165,18 +165,20 @@ class Screen(JudgesStudy):
             context.run_dir.write_table("records/clean_scores.parquet", table)
 
 
-def _critics(asked: Mapping[str, Context], panel: Panel, blocks: Sequence[Places]) -> list[Critic]:
+def _critics(
+    contexts: Mapping[str, Context], panel: Panel, blocks: Sequence[Places]
+) -> list[Critic]:
     """Everybody who scores pairs: LMs, and rules."""
     critics = []
-    for name, own in asked.items():
-        scores, attrs = _measured(own, panel, blocks)
+    for name, own in contexts.items():
+        scores, attrs = _pair_scores(own, panel, blocks)
         estimator = own.estimator(attrs)
         critics.append(Critic(name, scores, estimator.model, estimator))
     rules = control_scores(panel, blocks).items()
     return [*critics, *(Critic(name, scores, name) for name, scores in rules)]
 
 
-def _measured(
+def _pair_scores(
     own: Context, panel: Panel, blocks: Sequence[Places]
 ) -> tuple[Floats, Mapping[str, object]]:
     """[blocks, agents, peers, m, m] scores by one critic, and how they were measured."""
@@ -212,7 +214,7 @@ def _facts(case: ScreenCase) -> dict[str, Any]:
             for k in np.flatnonzero(case.facts.template)
         ],
         "sources": not np.isnan(case.facts.source_p).any(),
-        "critics": [one for one in case.sat if one.critic.name != LENGTH],
+        "critics": [one for one in case.exams if one.critic.name != LENGTH],
     }
 
 
@@ -222,39 +224,39 @@ def _words(case: ScreenCase, those: Sequence[int]) -> str:
 
 def _agents_table(case: ScreenCase) -> Table:
     """One row each, by verdict and name."""
-    rows, found, order = list[Row](), case.screened, list(PHRASES)
-    asked = next((one.critic.name for one in case.pool if one.critic.estimator), "")
-    places = range(len(case.names) if found else 0)
+    rows, screening, order = list[Row](), case.screened, list(PHRASES)
+    critic = next((one.critic.name for one in case.pool if one.critic.estimator), "")
+    places = range(len(case.names) if screening else 0)
     for k in sorted(places, key=lambda k: (order.index(case.verdicts[k]), case.names[k])):
-        assert found is not None
+        assert screening is not None
         phrase = EXEMPT if k in case.exempt else PHRASES[case.verdicts[k]]
         row: dict[str, Value] = {"system": case.names[k], "verdict": phrase}
-        share = named_columns("percent_of_median_other", found.share.at(k)).items()
+        share = named_columns("percent_of_median_other", screening.share.at(k)).items()
         row |= {key: round(100 * float(value or 0.0), 1) for key, value in share}
-        row["p"] = float(found.p[k])
-        if asked:
-            row |= named_columns("shared", item_mean(case.effects[asked][:, k]))
-        texts = int((~np.isnan(found.effect[:, k])).sum())
+        row["p"] = float(screening.p[k])
+        if critic:
+            row |= named_columns("shared", item_mean(case.effects[critic][:, k]))
+        texts = int((~np.isnan(screening.effect[:, k])).sum())
         rows.append({**row, "words": float(case.words[k]), "texts": texts})
-    return table(__package__, "agents", rows, critic=asked)
+    return table(__package__, "agents", rows, critic=critic)
 
 
-def _critics_table(case: ScreenCase, attacks: Tried) -> Table:
+def _critics_table(case: ScreenCase, attacks: AttackEffects) -> Table:
     rows: list[Row] = []
-    for one in case.sat:
-        found = one.exam.estimates
+    for one in case.exams:
+        estimates = one.exam.estimates
         part = "yes" if one.qualifies else "no, a control" if one.critic.name == LENGTH else "no"
         row: dict[str, Value] = {"critic": one.critic.name, "takes_part": part}
-        row |= named_columns("auc", found["auc"])
+        row |= named_columns("auc", estimates["auc"])
         row["auc_of_those_that_say_something"] = case.among_informative(one)
-        row |= {"tpr": found["tpr"].value, "tnr": found["tnr"].value}
+        row |= {"tpr": estimates["tpr"].value, "tnr": estimates["tnr"].value}
         row |= named_columns("beyond_length", one.ahead)
         if one.critic.name not in (WORDS, LENGTH):
             row |= named_columns("over_shared_words", one.over_words)
-        for name, told in attacks.told.items():
-            row |= named_columns(f"over_{name}", told[one.critic.name])
+        for name, own in attacks.discernments.items():
+            row |= named_columns(f"over_{name}", own[one.critic.name])
         rows.append(row | {"both_orders": one.exam.orders})
-    return table(__package__, "critics", rows, told=attacks.told)
+    return table(__package__, "critics", rows, damage=attacks.discernments)
 
 
 def _belief_table(ranking: RankingBelief) -> Table:
@@ -283,19 +285,19 @@ def _odd_items_table(case: ScreenCase) -> Table:
 
 
 def _ranking_table(case: ScreenCase) -> Table:
-    found = case.ranking
-    assert found is not None
-    ends = {"rank": found.rank, "rank_low": found.rank_low, "rank_high": found.rank_high}
+    ranking = case.ranking
+    assert ranking is not None
+    ends = {"rank": ranking.rank, "rank_low": ranking.rank_low, "rank_high": ranking.rank_high}
     rows: list[Row] = [
-        {"system": case.names[case.ranked[k]]} | {key: float(x[k]) for key, x in ends.items()}
-        for k in np.argsort(found.rank)
+        {"system": case.names[case.contestants[k]]} | {key: float(x[k]) for key, x in ends.items()}
+        for k in np.argsort(ranking.rank)
     ]
     return table(__package__, "ranking", rows)
 
 
 def _summary(context: Context, case: ScreenCase, ranking: RankingBelief) -> Mapping[str, Value]:
     counts = Counter(case.verdicts)
-    made = about(context, case.panel, "screen") | {
+    summary = about(context, case.panel, "screen") | {
         "items": len(case.panel.items),
         "systems": len(case.panel.agents),
         "says_nothing": counts["nothing"],
@@ -310,4 +312,4 @@ def _summary(context: Context, case: ScreenCase, ranking: RankingBelief) -> Mapp
         "ranking/probability": ranking.probability(),
     }
     verdicts = zip(case.names, case.verdicts, strict=False)  # none where no critic qualifies
-    return made | {f"verdict/{name}": word for name, word in verdicts}
+    return summary | {f"verdict/{name}": word for name, word in verdicts}

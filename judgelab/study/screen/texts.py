@@ -49,13 +49,13 @@ class TextFacts:
 def distinct(panel: Panel) -> Panel:
     """The panel without items that hold nothing to compare, and each only once: items that are
     there twice would make intervals too narrow."""
-    seen, kept = set[str](), list[int]()
+    keys, places = set[str](), list[int]()
     for k, key in enumerate(item_keys(panel)):
-        if key not in seen and sum(_said(text) for text in panel.texts[k]) > 1:
-            seen.add(key)
-            kept.append(k)
-    items = tuple(panel.items[k] for k in kept)
-    rows = (tuple(t if _said(t) else None for t in panel.texts[k]) for k in kept)
+        if key not in keys and sum(_has_words(text) for text in panel.texts[k]) > 1:
+            keys.add(key)
+            places.append(k)
+    items = tuple(panel.items[k] for k in places)
+    rows = (tuple(t if _has_words(t) else None for t in panel.texts[k]) for k in places)
     return replace(panel, items=items, texts=tuple(rows))
 
 
@@ -127,14 +127,14 @@ def source_scores(panel: Panel, blocks: Sequence[Places]) -> Floats | None:
     counts = Counter(word for one in sources for word in one)
     rarity = {word: math.log(1 + len(sources) / n) for word, n in counts.items()}
     most = max(map(len, blocks))
-    found = np.full((len(panel.agents), len(blocks), most, most), np.nan)
+    shares = np.full((len(panel.agents), len(blocks), most, most), np.nan)
     for k, places in enumerate(blocks):
         for i, at in enumerate(places):
             for a, text in enumerate(words[at]):
                 for j, other in enumerate(places) if text else ():
                     shared = math.fsum(rarity[word] for word in text & sources[other])
-                    found[a, k, i, j] = shared / len(text)
-    return found
+                    shares[a, k, i, j] = shared / len(text)
+    return shares
 
 
 def text_facts(panel: Panel, blocks: Sequence[Places]) -> TextFacts:
@@ -196,5 +196,5 @@ def _repeated(texts: Sequence[str | None]) -> float:
     return sum(n for n in counts.values() if n > 1) / max(sum(map(bool, texts)), 1)
 
 
-def _said(text: str | None) -> bool:
+def _has_words(text: str | None) -> bool:
     return bool(text and _WORD.search(text))

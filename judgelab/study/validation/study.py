@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from judgelab.core.bounds import Count, Positive
 from judgelab.core.errors import ConfigError, some
 from judgelab.core.panel import GIVE_REFERENCES, Panel
-from judgelab.core.result import Headline, Result, Row, Table, read_estimate
+from judgelab.core.result import Headline, Result, Row, Table, Value, read_estimate
 from judgelab.core.scores import Scores
 from judgelab.engine.context import Context, estimators
 from judgelab.engine.provenance import sources
@@ -34,6 +34,7 @@ from judgelab.stats.discrimination.effect_size import (
 from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.panels import (
+    Panels,
     ScoredPanel,
     human_scores,
     missing_pairs,
@@ -78,8 +79,8 @@ def attacks(tables: Tables) -> Drawn:
         for row in records(part):
             style.interval(side, heights[row["metric"]], row, MARKS.get(row["verdict"], OTHERWISE))
         style.reference_line(side, 0)
-        wanted = "should fall" if part["expects"].iloc[0] == "fall" else "should not rise"
-        side.set_title(f"{format.words(str(attack))}\n{wanted}", fontsize=9)
+        expectation = "should fall" if part["expects"].iloc[0] == "fall" else "should not rise"
+        side.set_title(f"{format.words(str(attack))}\n{expectation}", fontsize=9)
         side.set_xlabel("d, attacked minus clean")
     marks = {
         "as an honest metric does": AS_HONEST,
@@ -131,9 +132,9 @@ class Validation(Study):
             return prompts
         verdicts = [row["verdict"] for row in rows]
         answer = paragraphs(__package__, "sweep.md.j2", verdicts=verdicts, honest=HONEST)
-        shown, figures = _by_attacks(rows), ["metrics_by_attacks"]
-        made = comparison(__package__, "metrics_by_attacks", rows, shown, figures)
-        return [replace(made, answer=answer), *prompts]
+        wide, figures = _by_attacks(rows), ["metrics_by_attacks"]
+        result = comparison(__package__, "metrics_by_attacks", rows, wide, figures)
+        return [replace(result, answer=answer), *prompts]
 
     def ask(self, context: Context) -> None:
         """See Study."""
@@ -149,8 +150,7 @@ class Validation(Study):
         """
         states = score_panels(context, self._panels(context), self.definition)
         clean, last = states["clean"], states.get("attacked", states["clean"])
-        mechanism, attack = context.mechanism.name, context.attack.name
-        expects = context.attack.expects
+        attack, expects = context.attack.name, context.attack.expects
         how = self.definition, self.bootstrap, context.seed
         margin = self.margin if self.definition == "corrected" else None
         summary = about(context, clean.panel, "validation", definition=self.definition) | {
@@ -160,52 +160,34 @@ class Validation(Study):
             "items": len(clean.panel.items),
             "candidates": len(clean.candidates),
         }
-        made, change, word, unchanged = list[Table](), None, "", False
+        tables, change, word = list[Table](), None, ""
         if last is not clean:
             (before, item), (after, _) = (rows_of(one.panel, one.scores) for one in (clean, last))
             change = standardized_mean_difference(before, after, item, *how)
             word = verdict(expects, change, margin)
             summary |= {"verdict": word, **entries(SMD, change)}
-            row: Row = {
-                "mechanism": mechanism,
-                "attack": attack,
-                "honest_metric": "falls" if expects == "fall" else "does not rise",
-                "verdict": word,
-                **columns(change),
-                "mean_clean": _mean(before),
-                "mean_attacked": _mean(after),
-            }
-            made.append(table(__package__, "smd", [row], interval=INTERVALS[self.definition]))
-            texts, now = (
-                [row[k] for row in one.panel.texts for k in one.candidates] for one in (clean, last)
-            )
-            unchanged = any(texts) and texts == now
+            tables.append(self._change_table(context, word, change, before, after))
         human = _human_correlations(clean, *how)
         if human:
             by_method = [({"correlation": name}, one) for name, one in human.items()]
-            made.append(table(__package__, "human", estimate_rows(by_method, "unscored_texts")))
+            tables.append(table(__package__, "human", estimate_rows(by_method, "unscored_texts")))
         for name, estimate in human.items():
             summary |= entries(f"clean/human_{name}", estimate)
-        for name, state in states.items():
-            scored = state.values[:, state.candidates]
-            summary[f"{name}/mean_score"] = _mean(scored)
-            summary[f"{name}/unscored_texts"] = int(np.isnan(scored).sum())
-            summary |= {f"{name}/{k}": v for k, v in state.scores.diagnostics.items()}
         return Result(
-            summary=summary | pair_entries(states),
+            summary=summary | _entries_of(states) | pair_entries(states),
             primary=SMD if change is not None else "clean/human_spearman",
             headlines=HEADLINES,
-            tables=made,
+            tables=tables,
             notes=(*sources(context, clean.panel, last.panel), *missing_pairs(states)),
             provenance={name: state.origin for name, state in states.items()},
             estimators=estimators(*(state.scores for state in states.values())),
             answer=paragraphs(
                 __package__,
                 "answer.md.j2",
-                mechanism=mechanism,
+                mechanism=context.mechanism.name,
                 attack=attack,
                 expects=expects,
-                unchanged=unchanged,
+                unchanged=last is not clean and _same_texts(clean, last),
                 change=change,
                 verdict=word,
                 interval=INTERVALS[self.definition],
@@ -213,6 +195,21 @@ class Validation(Study):
                 spearman=human.get("spearman"),
             ),
         )
+
+    def _change_table(
+        self, context: Context, word: str, change: Estimate, before: Floats, after: Floats
+    ) -> Table:
+        """One row: what the attack changes, and what an honest metric does."""
+        row: Row = {
+            "mechanism": context.mechanism.name,
+            "attack": context.attack.name,
+            "honest_metric": "falls" if context.attack.expects == "fall" else "does not rise",
+            "verdict": word,
+            **columns(change),
+            "mean_clean": _mean(before),
+            "mean_attacked": _mean(after),
+        }
+        return table(__package__, "smd", [row], interval=INTERVALS[self.definition])
 
     def _panels(self, context: Context) -> dict[str, Panel]:
         rule = getattr(context.attack, "definition", None)  # of attacks whose paper and code differ
@@ -235,6 +232,25 @@ class Validation(Study):
                     f"study.references=[NAMES] ({some([agent.name for agent in agents])})."
                 )
         return panels
+
+
+def _same_texts(clean: ScoredPanel, attacked: ScoredPanel) -> bool:
+    """Whether the attack left every candidate's text as it was."""
+    before, after = (
+        [row[k] for row in one.panel.texts for k in one.candidates] for one in (clean, attacked)
+    )
+    return any(before) and before == after
+
+
+def _entries_of(states: Panels) -> dict[str, Value]:
+    """Of each panel: mean score, texts without one, and what the mechanism says of itself."""
+    summary: dict[str, Value] = {}
+    for name, state in states.items():
+        values = state.values[:, state.candidates]
+        summary[f"{name}/mean_score"] = _mean(values)
+        summary[f"{name}/unscored_texts"] = int(np.isnan(values).sum())
+        summary |= {f"{name}/{k}": v for k, v in state.scores.diagnostics.items()}
+    return summary
 
 
 def rows_of(panel: Panel, scores: Scores) -> tuple[Floats, NDArray[np.int64]]:
@@ -263,10 +279,15 @@ def _human_correlations(
         return {}
     # a reference that nobody graded is no text without a grade
     candidate = np.array([not agent.reference for agent in clean.panel.agents], dtype=np.bool_)
-    graded = np.logical_or((~np.isnan(grades)).any(axis=0), candidate)
+    with_grades = np.logical_or((~np.isnan(grades)).any(axis=0), candidate)
     return {
         method: clustered_correlation(
-            clean.values[:, graded], grades[:, graded], method, draws, seed, kind_of(definition)
+            clean.values[:, with_grades],
+            grades[:, with_grades],
+            method,
+            draws,
+            seed,
+            kind_of(definition),
         )
         for method in METHODS
     }
@@ -280,17 +301,17 @@ def _mean(scores: Floats) -> float:
 def _by_attacks(rows: Sequence[Mapping[str, Any]]) -> list[Column]:
     """Metrics down, attacks across."""
     metrics = list(dict.fromkeys(row["metric"] for row in rows))
-    made = [column("metric", metrics)]
+    wide = [column("metric", metrics)]
     for attack in dict.fromkeys(row["attack"] for row in rows):
         here = {row["metric"]: row for row in rows if row["attack"] == attack}
         expects = next(iter(here.values()))["expects"]
         heading = f"{attack}\n({'should fall' if expects == 'fall' else 'should not rise'})"
         values = tuple(here[name]["value"] if name in here else None for name in metrics)
         cells = tuple(_verdict(here[name]) if name in here else format.NOTHING for name in metrics)
-        made.append(Column(attack, heading, True, cells, values))
-    return made
+        wide.append(Column(attack, heading, True, cells, values))
+    return wide
 
 
 def _verdict(row: Mapping[str, Any]) -> str:
-    missing = f", {row['unscored']} unscored" if row["unscored"] else ""
-    return f"{format.estimate(row['value'], row['low'], row['high'])}\n{row['verdict']}{missing}"
+    gap = f", {row['unscored']} unscored" if row["unscored"] else ""
+    return f"{format.estimate(row['value'], row['low'], row['high'])}\n{row['verdict']}{gap}"

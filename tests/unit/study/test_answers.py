@@ -63,9 +63,9 @@ def symmetry(text: Estimate) -> Answer:
     return paragraphs("judgelab.study", "symmetry.md.j2", text=text, token=UNKNOWN)
 
 
-def tuned(change: Estimate, held: int) -> Answer:
+def tuned(change: Estimate, held_out: int) -> Answer:
     known = {"before": Estimate(3.0, n=9), "after": Estimate(2.8, n=9), "change": change}
-    given = {"part": "answer", "papers": 30, "held": held, **known}
+    given = {"part": "answer", "papers": 30, "held_out": held_out, **known}
     return paragraphs("judgelab.study", "finetune.md.j2", **given)
 
 

@@ -17,7 +17,7 @@ from judgelab.mechanism.pointwise import Pointwise
 from judgelab.mechanism.rouge import Rouge
 from judgelab.study.common.stopping import Stop
 from judgelab.study.leaderboard import Leaderboard
-from judgelab.study.leaderboard.race import item_order, joined
+from judgelab.study.leaderboard.race import item_order, join
 from tests.scripted import NOBODY, ScriptedChat, ScriptedLogProb, panel_of
 from tests.unit.study.discernment.discernment_context import lab
 
@@ -130,7 +130,7 @@ def test_joined_measurements_are_those_of_all_items_at_once() -> None:
     first, second, at_once = (
         Mi().measure(part_of(whole, *ends), lm, seed=0) for ends in ((0, 20), (20, 50), (0, 50))
     )
-    assert joined(first, second).identical(at_once)
+    assert join(first, second).identical(at_once)
 
 
 REFERENCES = 12

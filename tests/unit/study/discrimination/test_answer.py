@@ -50,7 +50,7 @@ CASES = yaml.safe_load(SNAPSHOT.with_suffix(".yaml").read_text(encoding="utf-8")
 
 
 def said(auc: Estimate = GOOD, attacked: Estimate = GOOD, **made: Any) -> list[tuple[str, str]]:
-    parts = {"change": {}, "beside": MORE, "leads": {}, "judged": True} | made
+    parts = {"change": {}, "beside": MORE, "leads": {}, "has_gold": True} | made
     attack = parts.pop("attack", "")
     return answer("mi", attack, Figures({"auc": auc}, {"auc": attacked}, **parts))
 
@@ -66,7 +66,7 @@ def test_length_is_taken_in_the_direction_that_does_better() -> None:
     items = tuple(Item(f"i{k}", "s", human={"a": 1.0, "b": 2.0}) for k in range(6))
     panel = Panel(items, agents, tuple(tuple(words.values()) for _ in items))
     scored = SimpleNamespace(panel=panel, values=np.tile([0.0, 1.0], (6, 1)))
-    group = SimpleNamespace(known=False)
+    group = SimpleNamespace(exist=False)
     found = beside(scored, group, (50, 0, "items"))  # type: ignore[arg-type]
     assert found["human_within"].value == found["length_human_within"].value == 1
     assert found["human_within_gain"].value == 0
