@@ -233,8 +233,8 @@ def together(meters: Sequence[Meter]) -> str:
         parts.append(cost)
     if unpriced := [one.account.sent for one in meters if one.price is None]:
         parts.append(f"{sum(unpriced)} sent{' besides' if parts else ''}, cost unknown")
-    ends = sum((one.charged for one in accounts), Counter[str]())
-    if failures := ends.total() - ends["answered"] - ends["malformed"]:
+    statuses = sum((one.charged for one in accounts), Counter[str]())
+    if failures := statuses.total() - statuses["answered"] - statuses["malformed"]:
         attempts = sum(one.answered for one in accounts) + failures
         calls = sum(one.sent - one.retried for one in accounts)
         parts.append(f"{attempts} attempts perhaps paid for {calls} calls")

@@ -122,15 +122,15 @@ def _spell(tokens: Sequence[str], text: str) -> bool:
         return spelling == text
     if len(spelling) > 4 * len(text):
         return False
-    ends = {0}
+    places = {0}
     for k, part in enumerate(re.split(f"({BROKEN}+)", spelling)):
         if k % 2:  # of characters that take up to four bytes each
             least, most = -(-len(part) // 4), len(part)
-            spans = ((p, FOREIGN.match(text, p, p + most)) for p in ends)
-            ends = {e for p, m in spans if m for e in range(p + least, m.end() + 1)}
+            spans = ((p, FOREIGN.match(text, p, p + most)) for p in places)
+            places = {e for p, m in spans if m for e in range(p + least, m.end() + 1)}
         else:
-            ends = {p + len(part) for p in ends if text.startswith(part, p)}
-    return len(text) in ends
+            places = {p + len(part) for p in places if text.startswith(part, p)}
+    return len(text) in places
 
 
 def _starts(tokens: Sequence[str], prompt: str) -> Iterator[int]:

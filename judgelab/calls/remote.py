@@ -91,7 +91,7 @@ def hold_interrupts(tell: Callable[[], None]) -> Iterator[None]:
             signal.raise_signal(signals[0])
 
 
-class CallPool:
+class CallLoop:
     """An event loop in a thread, so that it works below a notebook's loop too.
 
     A call keeps its place until its result was dealt with: a kill loses at most ``window`` results.

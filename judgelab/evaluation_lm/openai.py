@@ -19,7 +19,7 @@ from judgelab.calls.caller import Caller
 from judgelab.calls.meter import Meter
 from judgelab.calls.pace import KeptState, Limits, Pace, rate_file
 from judgelab.calls.prompts import FramedPrompts, Mode, RawPrompts
-from judgelab.calls.remote import CallPool, Remote
+from judgelab.calls.remote import CallLoop, Remote
 from judgelab.calls.sending import (
     ASKED,
     Answer,
@@ -93,7 +93,7 @@ class OpenAI(FramedLM, Remote):
         self._ignored, self._reported = 0, False  # logprobs of a chat
         self._takes_schema: bool | None = None  # whether the server takes response_format
         self._first_schema = asyncio.Lock()
-        self._opened: tuple[Caller, CallPool] | None = None
+        self._opened: tuple[Caller, CallLoop] | None = None
         self._beside: Path | None = None  # the call cache, where processes share a rate
         self._kept: CallCache | None = None  # of prompts
 
@@ -229,7 +229,7 @@ class OpenAI(FramedLM, Remote):
             return RawPrompts(self.model, self.logprobs, name)
         return FramedPrompts(self.model, self.logprobs, self._encoder)
 
-    def _open(self) -> tuple[Caller, CallPool]:
+    def _open(self) -> tuple[Caller, CallLoop]:
         if self._opened is None:
             openai, key = require("openai", extra="api"), self._key()
             client = openai.AsyncOpenAI(
@@ -247,7 +247,7 @@ class OpenAI(FramedLM, Remote):
             if self._beside is not None:
                 file = rate_file(self._beside, self.base_url, self.model, key or "")
                 caller.pace = Pace(self.limits, KeptState(file))
-            self._opened = caller, CallPool()
+            self._opened = caller, CallLoop()
         return self._opened
 
     def _key(self) -> str | None:

@@ -77,9 +77,9 @@ def _exact_tails(double_ranks: NDArray[np.int64], steps: NDArray[np.int64]) -> F
     """Log tails of doubled ranks at doubled sums; rows of the same ranks share a distribution."""
     patterns, place = np.unique(np.sort(double_ranks, axis=-1), axis=0, return_inverse=True)
     order = np.argsort(place.ravel(), kind="stable")
-    ends = np.cumsum(np.bincount(place.ravel(), minlength=len(patterns)))
+    stops = np.cumsum(np.bincount(place.ravel(), minlength=len(patterns)))
     log_p = np.empty(steps.shape)
-    for pattern, rows in zip(patterns, np.split(order, ends[:-1]), strict=True):
+    for pattern, rows in zip(patterns, np.split(order, stops[:-1]), strict=True):
         log_p[rows] = np.log(_upper_tails(pattern[pattern > 0], steps[rows]))
     return log_p
 

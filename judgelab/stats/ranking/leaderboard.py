@@ -64,8 +64,8 @@ def rank_intervals(
         rank_low = rank_high = np.full(table.shape[1], np.nan)
     else:
         weights = item_weights(len(table), draws, seed)
-        ends = bounds or (np.nan_to_num(np.nanmin(table)), np.nan_to_num(np.nanmax(table)))
-        rank_low, rank_high = _rank_bounds(table, weights, level, float(ends[1] - ends[0]))
+        limits = bounds or (np.nan_to_num(np.nanmin(table)), np.nan_to_num(np.nanmax(table)))
+        rank_low, rank_high = _rank_bounds(table, weights, level, float(limits[1] - limits[0]))
         # Without an interval of the mean there is none of the rank either.
         rank_low, rank_high = (np.where(n > 2, r, np.nan) for r in (rank_low, rank_high))
     rank, unscored = average_ranks(-mean), len(table) - n

@@ -187,8 +187,8 @@ def _threshold(positive: Floats, negative: Floats) -> float:
     values = np.concatenate([yes, no])
     order = np.argsort(-values, kind="stable")
     gain = np.where(order < len(yes), 1 / len(yes), -1 / len(no)).cumsum()
-    ends = np.append(np.diff(values[order]) < 0, True)  # of values that are alike
-    best = int(np.argmax(np.where(ends, gain, -np.inf)))
+    is_last = np.append(np.diff(values[order]) < 0, True)  # of values that are alike
+    best = int(np.argmax(np.where(is_last, gain, -np.inf)))
     after = values[order][best + 1] if best + 1 < len(values) else values[order][best] - 1
     return float((values[order][best] + after) / 2)
 

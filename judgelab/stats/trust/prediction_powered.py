@@ -1,6 +1,6 @@
 """A mean from few labels and many verdicts: people alone, PPI, PPI++, and the judge alone.
 
-Estimators are written over the whole pool of M units that a judge judged, n of them labelled:
+Estimators are written over all M units that a judge judged, n of them labelled:
 
     theta = mean_n(Y) + b (mean_M(F) - mean_n(F)),    b = lambda M / N,    N = M - n,
 
@@ -34,7 +34,7 @@ from judgelab.stats.intervals.ends import (
 from judgelab.stats.intervals.estimate import Estimates
 
 
-class LabelledPool:
+class LabelledUnits:
     """Labels of some units and judges' values of all.
 
     Attributes:
@@ -43,7 +43,7 @@ class LabelledPool:
         names: [labelled clusters] their numbers.
         weight: [judges, labels] 1 / n, 0 where the judge did not judge.
         n, size, groups: [judges] units with a label, units judged, clusters with a label.
-        mean: [judges] of the pool.
+        mean: [judges] of all units judged.
         centred: [judges, units] values minus the mean, 0 where not judged; ``sums`` theirs in
             each cluster.
     """
@@ -82,7 +82,7 @@ class LabelledPool:
 
     @cached_property
     def slope(self) -> Floats:
-        """[judges] b of the power-tuned lambda: Cov(Y, F) of labels over Var(F) of the pool.
+        """[judges] b of the power-tuned lambda: Cov(Y, F) of labels over Var(F) of all.
 
         Where clusters hold several units: the b with which what clusters add varies least. What a
         judge tells of units within a cluster is no help for a mean of clusters that are labelled
@@ -104,33 +104,33 @@ class LabelledPool:
 
 
 def _linear(
-    pool: LabelledPool, slope: Floats, parameters: int, *, bias: bool = False
+    units: LabelledUnits, slope: Floats, parameters: int, *, bias: bool = False
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """The mean with this b, or the judge's own minus it: value, error, degrees of freedom, adds;
     ``parameters``: how many numbers are fitted to labels, the mean, and b where it is tuned."""
-    groups = np.where(pool.groups < FEWEST, np.nan, pool.groups)
-    value = np.where(np.isnan(groups), np.nan, pool.off(slope, np.zeros(len(slope))).sum(axis=1))
-    off = pool.off(slope, value)
+    groups = np.where(units.groups < FEWEST, np.nan, units.groups)
+    value = np.where(np.isnan(groups), np.nan, units.off(slope, np.zeros(len(slope))).sum(axis=1))
+    off = units.off(slope, value)
     if bias:
-        value, adds = pool.mean - value, pool.adds(-off, divide(1 - slope, pool.size))
+        value, adds = units.mean - value, units.adds(-off, divide(1 - slope, units.size))
     else:
-        adds = pool.adds(off, divide(slope, pool.size))
+        adds = units.adds(off, divide(slope, units.size))
     error = np.sqrt(divide(groups, groups - parameters) * (adds**2).sum(axis=1))
     return value, error, groups - parameters, adds
 
 
-def corrected(pool: LabelledPool) -> Estimates:
+def corrected(units: LabelledUnits) -> Estimates:
     """The mean by PPI++, with Student's t of clusters - 2 degrees; of a rate on the logit scale.
 
     Of grades with Hall's correction: of 30 FRANK articles, with grades near 0, t holds in .92, this
     in .955.
     """
-    value, error, freedom, adds = _linear(pool, pool.slope, 2)
-    if pool.share:
+    value, error, freedom, adds = _linear(units, units.slope, 2)
+    if units.share:
         ends = _t_ends(value, error, freedom, share=True)
     else:
-        ends = _hall_ends(pool, value, error, adds)
-    return Estimates.of(value, ends, pool.n, error=error)
+        ends = _hall_ends(units, value, error, adds)
+    return Estimates.of(value, ends, units.n, error=error)
 
 
 def _t_ends(value: Floats, error: Floats, freedom: Floats, *, share: bool) -> Ends:
@@ -147,10 +147,10 @@ def _t_ends(value: Floats, error: Floats, freedom: Floats, *, share: bool) -> En
     )
 
 
-def _hall_ends(pool: LabelledPool, value: Floats, error: Floats, adds: Floats) -> Ends:
+def _hall_ends(units: LabelledUnits, value: Floats, error: Floats, adds: Floats) -> Ends:
     """Hall's ends of what labelled clusters add, as wide as the error of the whole estimate."""
-    there, adds = pool.of_clusters(pool.weight > 0) > 0, adds[:, pool.names]
-    groups = pool.groups.astype(np.float64)
+    there, adds = units.of_clusters(units.weight > 0) > 0, adds[:, units.names]
+    groups = units.groups.astype(np.float64)
     mean = divide((adds * there).sum(axis=1), groups)
     off = np.where(there, (adds - mean[:, None]) * groups[:, None], np.nan)
     wider = divide(error, np.sqrt(divide(np.nansum(off**2, axis=1), groups * (groups - 1))))
@@ -158,52 +158,52 @@ def _hall_ends(pool: LabelledPool, value: Floats, error: Floats, adds: Floats) -
     return value + low * wider, value + high * wider
 
 
-def people_alone(pool: LabelledPool) -> Estimates:
+def people_alone(units: LabelledUnits) -> Estimates:
     """The mean of labels; of a rate with Wilson's interval, else with Hall's."""
-    value, error, _, adds = _linear(pool, np.zeros(len(pool.n)), 1)
-    if pool.share:
-        sums = (pool.of_clusters(x) for x in (pool.weight * pool.truth, pool.weight))
+    value, error, _, adds = _linear(units, np.zeros(len(units.n)), 1)
+    if units.share:
+        sums = (units.of_clusters(x) for x in (units.weight * units.truth, units.weight))
         ends = share_ends(of_ratio(*sums))
     else:
-        ends = _hall_ends(pool, value, error, adds)
-    return Estimates.of(value, ends, pool.n, error=error)
+        ends = _hall_ends(units, value, error, adds)
+    return Estimates.of(value, ends, units.n, error=error)
 
 
-def judge_alone(pool: LabelledPool) -> Estimates:
-    """The judge's own mean over the pool: an interval for what it says, not for what is true."""
-    groups = (cluster_sums(pool.judged, pool.cluster) > 0).sum(axis=1)
-    squares = divide(groups, groups - 1) * (pool.sums**2).sum(axis=1)
-    error = divide(np.sqrt(squares), pool.size)
-    return Estimates.of(pool.mean, t_interval(pool.mean, error, groups), pool.size)
+def judge_alone(units: LabelledUnits) -> Estimates:
+    """The judge's own mean over all units: an interval for what it says, not for what is true."""
+    groups = (cluster_sums(units.judged, units.cluster) > 0).sum(axis=1)
+    squares = divide(groups, groups - 1) * (units.sums**2).sum(axis=1)
+    error = divide(np.sqrt(squares), units.size)
+    return Estimates.of(units.mean, t_interval(units.mean, error, groups), units.size)
 
 
 RARE = 5  # labelled clusters that differ from the judge below which Student's t says too little
 
 
-def shift(pool: LabelledPool) -> Estimates:
+def shift(units: LabelledUnits) -> Estimates:
     """The judge's own mean minus the corrected one (PPI++): how far its number is off.
 
     Of a rate, where fewer than ``RARE`` labelled clusters differ from the judge, Student's t does
     not hold; then from these labels alone, by Wilson's intervals of the differences upwards and
     downwards, joined as by Zou and Donner (2008).
     """
-    value, error, freedom, _ = _linear(pool, pool.slope, 2, bias=True)
+    value, error, freedom, _ = _linear(units, units.slope, 2, bias=True)
     low, high = t_interval(value, error, freedom + 1)
-    if pool.share:
-        value, low, high = _where_few_differ([pool], np.ones((1, len(value))), value, (low, high))
-    return Estimates.of(value, (low, high), pool.n, error=error)
+    if units.share:
+        value, low, high = _where_few_differ([units], np.ones((1, len(value))), value, (low, high))
+    return Estimates.of(value, (low, high), units.n, error=error)
 
 
 def _where_few_differ(
-    pools: Sequence[LabelledPool], shares: Floats, value: Floats, ends: Ends
+    strata: Sequence[LabelledUnits], shares: Floats, value: Floats, ends: Ends
 ) -> tuple[Floats, Floats, Floats]:
     """[judges] the same shift of a rate and its ends, of labels alone where few of them differ."""
 
-    def sides(pool: LabelledPool) -> tuple[Floats, Floats]:
-        gap = pool.weight * (np.nan_to_num(pool.values[:, pool.columns]) - pool.truth)
+    def sides(units: LabelledUnits) -> tuple[Floats, Floats]:
+        gap = units.weight * (np.nan_to_num(units.values[:, units.columns]) - units.truth)
         return np.maximum(gap, 0.0), np.maximum(-gap, 0.0)
 
-    above, below, count, weight = _stratum_sums(pools, shares, sides)
+    above, below, count, weight = _stratum_sums(strata, shares, sides)
     up, up_low, up_high = _share_of_labels(above, count, weight)
     down, down_low, down_high = _share_of_labels(below, count, weight)
     low = up - down - np.sqrt((up - up_low) ** 2 + (down_high - down) ** 2)
@@ -214,16 +214,16 @@ def _where_few_differ(
 
 
 def _stratum_sums(
-    pools: Sequence[LabelledPool],
+    strata: Sequence[LabelledUnits],
     shares: Floats,
-    values: Callable[[LabelledPool], Sequence[Floats]],
+    values: Callable[[LabelledUnits], Sequence[Floats]],
 ) -> list[Floats]:
     """[judges, labelled clusters of all strata] sums of values [judges, labels], of the labels, and
     what each cluster weighs; ``shares`` [strata, judges] of the judged units."""
     parts = []
-    for pool, share in zip(pools, shares, strict=True):
-        own = [share[:, None] * pool.of_clusters(x) for x in (*values(pool), pool.weight)]
-        parts.append([*own, divide(share, pool.groups)[:, None] * (own[-1] > 0)])
+    for units, share in zip(strata, shares, strict=True):
+        own = [share[:, None] * units.of_clusters(x) for x in (*values(units), units.weight)]
+        parts.append([*own, divide(share, units.groups)[:, None] * (own[-1] > 0)])
     return [np.concatenate(one, axis=1) for one in zip(*parts, strict=True)]
 
 
@@ -252,19 +252,19 @@ PER_STRATUM = 10  # labels that every stratum needs
 
 
 def over_strata(
-    pools: Sequence[LabelledPool], statistic: Callable[[LabelledPool], Estimates]
+    strata: Sequence[LabelledUnits], statistic: Callable[[LabelledUnits], Estimates]
 ) -> Estimates:
     """The mean over strata of an estimate in each (2406.04291), lambda being tuned in each.
 
     Strata weigh by their shares of the judged units, which vary, too: sum of W (theta_s - theta)^2
     / M. Degrees of freedom by Satterthwaite. NaN for a judge without an estimate in some stratum.
     Of a rate, a shift with few labels that differ and people's mean with few of either answer have
-    the ends that labels of one pool have, or wider ones where strata's labels weigh unlike.
+    the ends that labels without strata have, or wider ones where strata's labels weigh unlike.
     """
-    parts = [statistic(pool) for pool in pools]
+    parts = [statistic(units) for units in strata]
     if len(parts) == 1:
         return parts[0]
-    n, sizes, groups = (np.array([getattr(x, k) for x in pools]) for k in ("n", "size", "groups"))
+    n, sizes, groups = (np.array([getattr(x, k) for x in strata]) for k in ("n", "size", "groups"))
     values, errors = (np.array([getattr(x, k) for x in parts]) for k in ("value", "error"))
     size = sizes.sum(axis=0)
     shares = divide(sizes, size)
@@ -275,13 +275,13 @@ def over_strata(
     freedom = divide(variance**2, divide(variances**2, groups - 2).sum(axis=0))
     freedom = np.where(freedom > 0, freedom, groups.sum(axis=0) - 2 * len(parts))
     error = np.sqrt(variance)
-    share = pools[0].share
+    share = strata[0].share
     ends = _t_ends(value, error, freedom, share=share and statistic is not shift)
     if share and statistic is shift:
-        value, low, high = _where_few_differ(pools, shares, value, ends)
+        value, low, high = _where_few_differ(strata, shares, value, ends)
         ends = low, high
     if share and statistic is people_alone:
-        total, count, weight = _stratum_sums(pools, shares, lambda pool: [pool.weight * pool.truth])
+        total, count, weight = _stratum_sums(strata, shares, lambda x: [x.weight * x.truth])
         few = (_few(total > 0, weight) | _few(total < count, weight)) & ~np.isnan(value)
         _, low, high = _share_of_labels(total, count, weight)
         ends = np.where(few, low, ends[0]), np.where(few, high, ends[1])

@@ -14,7 +14,7 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.trust.partial_correlation import dummies, saving
 from judgelab.stats.trust.prediction_powered import (
     PER_STRATUM,
-    LabelledPool,
+    LabelledUnits,
     corrected,
     judge_alone,
     over_strata,
@@ -114,13 +114,13 @@ def _of(design: Design, number: Quantity, sampled: Sampled) -> Iterator[AverageA
     if sampled == "strata":
         stratum = np.unique(design.table.units.stratum.astype(str), return_inverse=True)[1]
 
-    def pool(units: Mask) -> LabelledPool:
-        cluster = np.unique(design.cluster[units], return_inverse=True)[1].astype(np.intp)
-        return LabelledPool(truth[units], values[:, units], cluster, share=rate)
+    def units(such: Mask) -> LabelledUnits:
+        cluster = np.unique(design.cluster[such], return_inverse=True)[1].astype(np.intp)
+        return LabelledUnits(truth[such], values[:, such], cluster, share=rate)
 
-    pools = [pool(stratum == k) for k in np.unique(stratum)]
-    own = judge_alone(pool(np.ones(len(labelled), np.bool_)))
-    both, off, people = (over_strata(pools, of) for of in (corrected, shift, people_alone))
+    strata = [units(stratum == k) for k in np.unique(stratum)]
+    own = judge_alone(units(np.ones(len(labelled), np.bool_)))
+    both, off, people = (over_strata(strata, of) for of in (corrected, shift, people_alone))
     savings = saving(truth, values, design.cluster, _free(design.table))
     spread = float(np.nanstd(truth)) if labelled.any() else math.nan
     for k, judged in enumerate(~np.isnan(values)):

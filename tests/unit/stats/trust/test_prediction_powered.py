@@ -19,7 +19,7 @@ from judgelab.stats.trust.partial_correlation import (
     saving,
 )
 from judgelab.stats.trust.prediction_powered import (
-    LabelledPool,
+    LabelledUnits,
     corrected,
     over_strata,
     people_alone,
@@ -40,10 +40,10 @@ def drawn(
     return np.where(np.arange(n + rest) < n, y, np.nan), f
 
 
-def pool(y: np.ndarray, f: np.ndarray, labels: int | None = None, **of: bool) -> LabelledPool:
+def pool(y: np.ndarray, f: np.ndarray, labels: int | None = None, **of: bool) -> LabelledUnits:
     """Labels of the first so many units."""
     known = np.arange(len(y)) < (len(y) if labels is None else labels)
-    return LabelledPool(np.where(known, y, np.nan), f, np.arange(len(y)), **of)
+    return LabelledUnits(np.where(known, y, np.nan), f, np.arange(len(y)), **of)
 
 
 def holds(found: Estimates, wanted: float) -> bool:
@@ -140,7 +140,7 @@ def test_units_of_one_cluster_are_relied_on_as_far_as_their_sums_say() -> None:
         truth = own + 0.7 * rng.normal(size=(300, 1))
         judge = own + 0.7 * rng.normal(size=(300, 1))
         known = np.where(np.arange(300)[:, None] < 60, truth, np.nan)
-        made = LabelledPool(known.ravel(), judge.reshape(1, -1), np.repeat(np.arange(300), 4))
+        made = LabelledUnits(known.ravel(), judge.reshape(1, -1), np.repeat(np.arange(300), 4))
         found = corrected(made)
         own_and_error.append((found.value[0], found.error[0]))
         people.append(people_alone(made).value[0])
@@ -159,7 +159,7 @@ def test_strata_are_weighed_by_the_pool_and_hold() -> None:
         shown = np.where(np.isin(np.arange(400), [*range(40), *range(80, 120)]), y, np.nan)
 
         masks = (stratum == 0, stratum == 1)
-        pools = [LabelledPool(shown[x], f[:, x], np.arange(x.sum())) for x in masks]
+        pools = [LabelledUnits(shown[x], f[:, x], np.arange(x.sum())) for x in masks]
         found = over_strata(pools, corrected)
         held += holds(found, 0.4)
         values.append(found.value[0])
