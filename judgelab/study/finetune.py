@@ -37,7 +37,7 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_mean
 from judgelab.study.common.panels import measurement_records, text_records
 from judgelab.study.common.tables import WITHOUT_P, entries, estimate_rows, read_by
-from judgelab.study.common.templates import captioned_figure, paragraphs, render, sentences, table
+from judgelab.study.common.templates import caption, paragraphs, render, sentences, table
 
 TEMPLATE = "finetune.md.j2"
 MEANING = {
@@ -63,7 +63,7 @@ def losses(tables: Tables) -> Drawn:
     side.grid(axis="y")
     side.legend(loc="upper right")
     held_out, steps = "held_out_loss" in frame, int(frame["step"].max())
-    return captioned_figure(__package__, "losses", figure, held_out=held_out, steps=steps)
+    return caption(__package__, "losses", figure, held_out=held_out, steps=steps)
 
 
 BYTES = 4  # of a token, in a forecast: as dry runs count calls
@@ -136,20 +136,11 @@ class Finetune(Study):
         sizes = [len(f"{first}{text}".encode()) / BYTES for first, text in prompts]
         once = sum(min(size, mine.max_seq_length) for size in sizes)
         steps = mine.steps(len(prompts))
-        return sentences(
-            __package__,
-            TEMPLATE,
-            part="forecast",
-            model=mine.model,
-            steps=steps,
-            speed=self.tokens_per_second,
-            raw=raw,
-            papers=len(train.items),
-            held_out=len(held_out.items),
-            prompts=len(prompts),
-            tokens=once * steps * mine.batch * mine.accumulate / max(len(prompts), 1),
-            bytes=BYTES,
-        )
+        words: dict[str, Any] = {"model": mine.model, "raw": raw, "bytes": BYTES}
+        words |= {"papers": len(train.items), "held_out": len(held_out.items)}
+        words |= {"prompts": len(prompts), "steps": steps, "speed": self.tokens_per_second}
+        words["tokens"] = once * steps * mine.batch * mine.accumulate / max(len(prompts), 1)
+        return sentences(__package__, TEMPLATE, part="forecast", **words)
 
     def run(self, context: Context) -> Result:
         """Measure the base, train or resume, measure the adapter, write the model card.
@@ -222,15 +213,10 @@ class Finetune(Study):
         run_dir, settings = context.run_dir, self.settings
         words = {"figures": tuning.figures, "meaning": MEANING, **tuning.sizes}
         outcome = dict(paragraphs(__package__, TEMPLATE, part="outcome", **words))
-        card = render(
-            __package__,
-            "finetune_card.md.j2",
-            base=settings.model,
-            command=usage(settings, _steps(context), "THIS_FOLDER"),
-            facts={**facts, "Held-out papers": outcome, "Versions": versions()},
-            record=TRAINED_ON,
-            long=LONG,
-        )
+        whole = {**facts, "Held-out papers": outcome, "Versions": versions()}
+        command = usage(settings, _steps(context), "THIS_FOLDER")
+        values = {"base": settings.model, "command": command, "facts": whole}
+        card = render(__package__, "finetune_card.md.j2", **values, record=TRAINED_ON, long=LONG)
         run_dir.write_text(f"{ADAPTER}/README.md", card)
         run_dir.write_text(f"{ADAPTER}/{PROMPT}", f"{settings.prompt.template}\n")
         panel = context.dataset.load(limit=context.limit)
@@ -258,6 +244,10 @@ class Finetune(Study):
             cells.append(({"panel": state, "statistic": name, "meaning": MEANING[name]}, one))
         curve = [{name: row[name] for name in COLUMNS if name in row} for row in training.curve]
         losses = {state: one for state, name, one in tuning.figures if name == "loss"}
+        words: dict[str, Any] = {"settings": settings, "tuning": tuning}
+        words["command"] = usage(settings, _steps(context), str(context.run_dir.path / ADAPTER))
+        words["too_few"] = int(str(train.provenance.get("too_few_texts", 0)))
+        words["lacking"] = sum(not item.synopsis for item in train.items)
         return Result(
             summary=summary,
             primary="after/loss",
@@ -267,17 +257,7 @@ class Finetune(Study):
                 table(__package__, "loss_curve", curve),
             ],
             figures=("loss_curve",) if curve else (),
-            notes=sentences(
-                __package__,
-                TEMPLATE,
-                part="notes",
-                settings=settings,
-                tuning=tuning,
-                command=usage(settings, _steps(context), str(context.run_dir.path / ADAPTER)),
-                too_few=int(str(train.provenance.get("too_few_texts", 0))),
-                lacking=sum(not item.synopsis for item in train.items),
-                **tuning.sizes,
-            ),
+            notes=sentences(__package__, TEMPLATE, part="notes", **words, **tuning.sizes),
             provenance={**facts, "versions": versions()},
             answer=paragraphs(__package__, TEMPLATE, part="answer", **losses, **tuning.sizes),
         )

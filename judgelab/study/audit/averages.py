@@ -121,17 +121,13 @@ def _of(design: Design, number: Quantity, sampled: Sampled) -> Iterator[AverageA
     strata = [units(stratum == k) for k in np.unique(stratum)]
     own = judge_alone(units(np.ones(len(labelled), np.bool_)))
     both, off, people = (over_strata(strata, of) for of in (corrected, shift, people_alone))
-    savings = saving(truth, values, design.cluster, _free(design.table))
+    gains = saving(truth, values, design.cluster, _free(design.table))
     spread = float(np.nanstd(truth)) if labelled.any() else math.nan
     for k, judged in enumerate(~np.isnan(values)):
         labels = truth[labelled & judged]
         rarer = min((labels > 0.5).sum(), (labels < 0.5).sum())
-        average, gap, gain = (
-            (people if rate and rarer < RARE else both).at(k),
-            off.at(k),
-            savings.at(k),
-        )
-        share = min(AVERAGE, min(average.value, 1 - average.value) / 5)
+        best, gap, gain = (people if rate and rarer < RARE else both).at(k), off.at(k), gains.at(k)
+        share = min(AVERAGE, min(best.value, 1 - best.value) / 5)
         margin = share if rate else AVERAGE_SD * spread
         word: AverageWord = "people alone" if gain.high < SAVING else "not known"
         if why := _refusal(design, k, sampled, number):
@@ -141,7 +137,7 @@ def _of(design: Design, number: Quantity, sampled: Sampled) -> Iterator[AverageA
         elif gain.low >= SAVING:
             word = "with labels"
         yield AverageAnswer(
-            number.name, rate, own.at(k), people.at(k), average, gap, margin, gain, word, why,
+            number.name, rate, own.at(k), people.at(k), best, gap, margin, gain, word, why,
             all_labelled=bool((labelled | ~judged).all()),
         )  # fmt: skip
 

@@ -154,37 +154,31 @@ class Evidence:
     def conditions(self) -> list[Condition]:
         """All that the data allow."""
         bars, counts = self.design.bars, self.design.labels_of_class
-        conditions = [
+        checks = [
             Condition("control", rule, gain, 0.0, self.agreement, self.controls[rule])
             for rule, gain in self.gains.items()
         ]
         if bars.minimum is not None:
-            conditions.append(
-                Condition("minimum", "", self.agreement, bars.minimum, self.agreement)
-            )
+            checks.append(Condition("minimum", "", self.agreement, bars.minimum, self.agreement))
         elif self.people:
             own, other, gap = self.people
-            conditions.append(Condition("people", "", gap, -bars.below_people, own, other.value))
+            checks.append(Condition("people", "", gap, -bars.below_people, own, other.value))
         recall = bars.minimum if bars.recall is None else bars.recall
         if recall is not None:
             some = {level: own for level, own in self.recall.items() if counts[level] >= CLASS}
-            conditions += [
-                Condition("class", level, own, recall, own) for level, own in some.items()
-            ]
+            checks += [Condition("class", level, own, recall, own) for level, own in some.items()]
         else:
-            conditions += [
+            checks += [
                 Condition("class", level, gap, -bars.below_people, own, other.value)
                 for level, (own, other, gap) in self.recall_beside.items()
                 if min(counts[level], other.n) >= CLASS
             ]
         if self.system is not None:
-            conditions.append(Condition("system", "", self.system, 0.0, self.system))
+            checks.append(Condition("system", "", self.system, 0.0, self.system))
         if self.position is not None:
             about = "averaged over both orders" if self.averaged else ""
-            conditions.append(
-                Condition("position", about, self.position, bars.position, self.position)
-            )
-        return [*conditions, *self.probes]
+            checks.append(Condition("position", about, self.position, bars.position, self.position))
+        return [*checks, *self.probes]
 
     @cached_property
     def verdict(self) -> Verdict:

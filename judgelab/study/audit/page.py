@@ -254,13 +254,9 @@ def _off(table: JudgmentTable, truth: Floats, value: Floats) -> Floats:
     if table.kind == "preference":
         side = np.abs(truth - value)
         return np.where(truth == 0.5, 0.0, np.where(side > 0.25, side, 0.0))
-    people, verdicts = table.labels[~np.isnan(table.labels)], value[in_both]
+    people, own = table.labels[~np.isnan(table.labels)], value[in_both]
     scales, least = (truth, value), max(0.25 * np.ptp(people), 1e-9)
-    if (
-        not verdicts.size
-        or verdicts.min() < people.min() - 1e-9
-        or verdicts.max() > people.max() + 1e-9
-    ):
+    if not own.size or own.min() < people.min() - 1e-9 or own.max() > people.max() + 1e-9:
         ranks = (average_ranks(np.where(in_both, x, np.nan)) for x in (truth, value))
         scales, least = tuple(x / max(in_both.sum(), 1) for x in ranks), 0.25
     gap = np.abs(scales[0] - scales[1])

@@ -134,9 +134,8 @@ class Audit(JudgesStudy):
             words = {f"if people's are in {x!r}": literal(x) for x in columns}
             choices = {name: [f"dataset.columns.human={x}"] for name, x in words.items()}
             raise ChoiceError(NO_LABELS + where, choices)
-        return page(
-            self._facts(context, panel, table, inquiries, elimination, before), self.details
-        )
+        facts = self._facts(context, panel, table, inquiries, elimination, before)
+        return page(facts, self.details)
 
     def _several(self, context: Context, panel: Panel, before: Before | None) -> Result:
         """An audit of each criterion by what the data hold, on one page (ConfigError: judges are to
@@ -179,9 +178,8 @@ class Audit(JudgesStudy):
         criterion: str = "",
     ) -> AuditFacts:
         weight = _weight(table) if self.sampled == "strata" else None
-        design = Design.of(
-            table, self.rules, weight, looks=elimination is not None or _in_turns(table)
-        )
+        looks = elimination is not None or _in_turns(table)
+        design = Design.of(table, self.rules, weight, looks=looks)
         probes, trials = None, None
         if self.manipulate:
             margin = self.rules.probe

@@ -84,9 +84,7 @@ def named_judges(judges: Mapping[str, Any] | None) -> dict[str, NamedJudge]:
     """
     if judges is not None and not isinstance(judges, Mapping):
         raise ConfigError(f"study.judges={judges!r} is no list of judges, and no file with one.")
-    return {
-        name: _judge(f"study.judges.{name}", setting) for name, setting in (judges or {}).items()
-    }
+    return {name: _judge(f"study.judges.{name}", own) for name, own in (judges or {}).items()}
 
 
 def _judge(key: str, setting: Any) -> NamedJudge:

@@ -161,13 +161,13 @@ def score_records(panel: Panel, scores: Scores) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def judgment_records(judgments: JudgmentTable) -> pd.DataFrame:
+def judgment_records(data: JudgmentTable) -> pd.DataFrame:
     """One row for each judgment: item, first, second, who, order, value, and whose it is.
 
     Columns where there are any: ``category`` (its name), ``run`` (0 of the verdict, 1 of the next
     time a judge was asked, ...), strata, clusters of several items, and turns.
     """
-    own = judgments.units
+    own = data.units
     columns = {"item": own.item, "first": own.first, "second": own.second}
     more = {
         "cluster": (own.cluster != own.item).any(),
@@ -175,15 +175,13 @@ def judgment_records(judgments: JudgmentTable) -> pd.DataFrame:
         "turn": not np.isnan(own.turn).all(),
     }
     columns |= {name: getattr(own, name) for name, has_any in more.items() if has_any}
-    labels, again = judgments.labels.T[:, None, None], judgments.again.transpose(0, 2, 3, 1)
-    verdicts, was_asked = (
-        x.transpose(0, 2, 1)[:, :, None] for x in (judgments.verdicts, judgments.asked)
-    )
+    labels, again = data.labels.T[:, None, None], data.again.transpose(0, 2, 3, 1)
+    verdicts, asked = (x.transpose(0, 2, 1)[:, :, None] for x in (data.verdicts, data.asked))
     frames = []
     for role, names, values, there, run in (  # [who, order, run, unit]
-        ("rater", judgments.raters, labels, ~np.isnan(labels), 0),
-        ("judge", judgments.names, verdicts, was_asked, 0),
-        ("judge", judgments.names, again, ~np.isnan(again), 1),
+        ("rater", data.raters, labels, ~np.isnan(labels), 0),
+        ("judge", data.names, verdicts, asked, 0),
+        ("judge", data.names, again, ~np.isnan(again), 1),
     ):
         who, order, k, unit = np.nonzero(there)
         frame = pd.DataFrame({name: column[unit] for name, column in columns.items()})
@@ -193,8 +191,8 @@ def judgment_records(judgments: JudgmentTable) -> pd.DataFrame:
     table = pd.concat([one for one in frames if len(one)] or frames[:1], ignore_index=True)
     if not again.size:
         del table["run"]
-    if judgments.kind == "category":
-        table["category"] = table["value"].map(dict(enumerate(judgments.levels)))
+    if data.kind == "category":
+        table["category"] = table["value"].map(dict(enumerate(data.levels)))
     return table
 
 

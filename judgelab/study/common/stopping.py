@@ -204,13 +204,9 @@ def until_clear(
     so_far: Floats = np.empty((0, len(names)))
     counts, state = np.zeros(len(names), np.int64), stop.look(so_far, level, bounds)
     while (start := len(who)) < len(each) and to_ask.any():
-        totals = np.cumsum(each[start:])  # items of this batch, if it ended with each turn
-        size = int(np.searchsorted(totals, stop.batch)) + 1
-        size = (
-            size
-            if size < len(totals) and totals[-1] - totals[size - 1] >= stop.batch
-            else len(totals)
-        )
+        sums = np.cumsum(each[start:])  # items of this batch, if it ended with each turn
+        size = int(np.searchsorted(sums, stop.batch)) + 1
+        size = size if size < len(sums) and sums[-1] - sums[size - 1] >= stop.batch else len(sums)
         ask(range(start, start + size), to_ask)
         who = np.concatenate([who, np.tile(to_ask, (size, 1))])
         so_far = np.asarray(scores()[: len(who)])

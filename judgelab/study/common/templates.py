@@ -51,7 +51,7 @@ def table(package: str, name: str, rows: Sequence[Row], **values: Any) -> Table:
     return Table(name, title, rows, " ".join(note))
 
 
-def captioned_figure(
+def caption(
     package: str,
     name: str,
     figure: Figure,
@@ -62,8 +62,8 @@ def captioned_figure(
     """A figure with the title and the caption that ``figures.md.j2`` of the package has for it; the
     caption ends with the n of the rows, where they are given."""
     title, *lines = sentences(package, "figures.md.j2", figure=name, **values)
-    caption = " ".join(lines)
-    return Drawn(title, figure, caption if rows is None else with_n(caption, rows, what))
+    text = " ".join(lines)
+    return Drawn(title, figure, text if rows is None else with_n(text, rows, what))
 
 
 @cache

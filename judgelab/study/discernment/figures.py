@@ -13,7 +13,7 @@ from judgelab.report.jobs import Comparison, SweepJob, axes, keyed, marked, opti
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
 from judgelab.study.common.panels import SCORES
 from judgelab.study.common.sweeps import comparison
-from judgelab.study.common.templates import captioned_figure
+from judgelab.study.common.templates import caption
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -49,7 +49,7 @@ def bars(tables: Tables) -> Drawn:
     levels = {row["level"] for row in rows}
     keys = [style.key(Mark(hue, "s"), name) for name, hue in LEVELS.items() if name in levels]
     style.legend(figure, [*keys, style.key(*BY_CHANCE)])
-    return captioned_figure(__package__, "bars", figure, tables["discernment"])
+    return caption(__package__, "bars", figure, tables["discernment"])
 
 
 def of_judges(tables: Tables) -> Drawn:
@@ -72,7 +72,7 @@ def of_judges(tables: Tables) -> Drawn:
     sides[-1, 0].set_xlabel(D)
     keys = [style.key(Mark(HUES[name], "s"), label) for name, label in labels.items()]
     style.legend(figure, [*keys, style.key(*BY_CHANCE)])
-    return captioned_figure(__package__, "judges", figure, board)
+    return caption(__package__, "judges", figure, board)
 
 
 def _labels(values: DataFrame, weights: str) -> dict[str, str]:
@@ -119,7 +119,7 @@ def styles(tables: Tables) -> Drawn:
             part = variants[:1] if r < c else variants[1:]
             _against(side, wide.loc[part, [col, row]].dropna(), VARIANTS[r > c])
     style.legend(figure, [style.key(Mark(hue, "s"), format.words(v)) for v, hue in hues.items()])
-    return captioned_figure(__package__, "styles", figure, n=len(wide.loc[variants[0]].dropna()))
+    return caption(__package__, "styles", figure, n=len(wide.loc[variants[0]].dropna()))
 
 
 def _shares(side: Any, ratings: Any, hues: dict[str, str]) -> None:

@@ -77,10 +77,8 @@ class ExpertWeights:
 
     def unrated(self, metrics: Sequence[str]) -> list[str]:
         """Metrics that have weight somewhere and were not rated."""
-        with_weight = {
-            m for weights in self.table.values() for m, weight in weights.items() if weight
-        }
-        return sorted(with_weight - set(metrics))
+        own = {m for weights in self.table.values() for m, weight in weights.items() if weight}
+        return sorted(own - set(metrics))
 
 
 def load_weights(name_or_path: str, task: str) -> ExpertWeights:
@@ -278,7 +276,7 @@ def degrade(context: Context, base: Panel, suite: Suite) -> Degraded:
             )
         write = partial(attack.apply, base, seed=context.seed)
         version = context.write("attack", attack.requires, write)
-        after = [row[0] for row in version.texts]
+        after, origin = [row[0] for row in version.texts], version.provenance
         changed.append([text != other for text, other in zip(before, after, strict=True)])
         wrong = failed[one.name] = {
             item: reason
@@ -286,9 +284,7 @@ def degrade(context: Context, base: Panel, suite: Suite) -> Degraded:
             if text is not None and other is not None
             if (reason := attack.check(text, other))
         }
-        facts[one.name] = {
-            key: version.provenance[key] for key in keys if key in version.provenance
-        }
+        facts[one.name] = {key: origin[key] for key in keys if key in origin}
         columns.append([None if i in wrong else text for i, text in zip(ids, after, strict=True)])
         agents.append(Agent(one.name, meta={"level": one.level, "attack": attack.name}))
     panel = base.with_agents(agents, tuple(zip(*columns, strict=True)))

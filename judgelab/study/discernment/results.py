@@ -116,7 +116,7 @@ class PerturbationResult:
     # where it is 0, nothing else is known
     changed: int
     weights: list[float] | None  # [metrics], None for equal ones
-    rated_items: Counts  # [metrics] items rated before and after
+    sizes: Counts  # [metrics] items rated before and after
     # D and the largest there is, on all items and without each of them, [1 + items, 2]: without
     # weights, with weights
     d: Floats
@@ -131,9 +131,7 @@ class PerturbationResult:
     def fewest(self, *, weighted: bool) -> int:
         """Items of the metric with the fewest, of those that have weight."""
         weigh = weighted and self.weights is not None
-        return int(
-            (self.rated_items[np.array(self.weights) > 0] if weigh else self.rated_items).min()
-        )
+        return int((self.sizes[np.array(self.weights) > 0] if weigh else self.sizes).min())
 
     @property
     def estimate(self) -> Estimate:
@@ -188,9 +186,8 @@ class JudgeResult:
             results.append(PerturbationResult(one, len(after), count, own, items, *ends, bar))
         in_averages = [one for one in results if one.counts]
         part = ratings[[True, *(one.counts for one in results)]]
-        return cls(
-            variants, results, in_averages, part, _over(in_averages, part, how, replicates, seed)
-        )
+        over = _over(in_averages, part, how, replicates, seed)
+        return cls(variants, results, in_averages, part, over)
 
     @property
     def average(self) -> tuple[Estimate, float]:
@@ -208,7 +205,7 @@ class JudgeResult:
     def most_items(self, *answers: str) -> int:
         """Items rated on the metric with the most, of the perturbations with these answers."""
         return max(
-            (int(one.rated_items.max()) for one in self.results if one.answer in answers), default=0
+            (int(one.sizes.max()) for one in self.results if one.answer in answers), default=0
         )
 
     @property
@@ -255,13 +252,8 @@ def compare_judges(judges: Ranking, how: How) -> tuple[Ranking, Pairs]:
     first = ranking[names[0]]
     if not first.in_averages:
         return ranking, {}
-    ratings = {
-        n: (one.ratings, [own.weights for own in one.in_averages]) for n, one in ranking.items()
-    }
+    ratings = {n: (x.ratings, [one.weights for one in x.in_averages]) for n, x in ranking.items()}
     levels = [one.perturbation.level for one in first.in_averages]
-    there = np.array(
-        [[t is not None for t in row[1:]] for row in first.variants.degraded.panel.texts]
-    )
-    return ranking, paired_judges(
-        ratings, levels, how, there.T[[one.counts for one in first.results]]
-    )
+    texts, counts = first.variants.degraded.panel.texts, [one.counts for one in first.results]
+    there = np.array([[text is not None for text in row[1:]] for row in texts]).T[counts]
+    return ranking, paired_judges(ratings, levels, how, there)

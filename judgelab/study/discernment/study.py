@@ -123,9 +123,7 @@ class Discernment(JudgesStudy):
         panel, sections = degraded.panel, list[PageSection]()
         if self.judges:  # what each has of its own is not the run's
             summary = {k: v for k, v in summary.items() if k not in ("mechanism", "evaluation_lm")}
-            origin["judges"] = {
-                name: dict(one.measurements.attrs) for name, one in variants.items()
-            }
+            origin["judges"] = {n: dict(one.measurements.attrs) for n, one in variants.items()}
             of_each = [one.name for one in tables if one.by]
             sections = [PageSection("Each judge by itself", of_each)]
             tables = _comparison_tables(ranking, pairs, self.prices, weights.in_words) + tables
@@ -244,11 +242,8 @@ def _comparison_tables(
         row |= {"by_chance": threshold, "least": judge.over["minimum_ew"][0].value}
         row |= {"sees": f"{hits} of {hits + misses}", **columns(estimate, "n", "unscored")}
         model = None if asks_nobody(mechanism) else lm.presentation.model
-        row |= {
-            "asked_by": mechanism.name,
-            "model": model,
-            **cost_columns(judge.variants.log, lm, prices),
-        }
+        row |= {"asked_by": mechanism.name, "model": model}
+        row |= cost_columns(judge.variants.log, lm, prices)
         board.append(row)
     paired: list[Row] = [
         {

@@ -17,7 +17,7 @@ from judgelab.report.jobs import Comparison, SweepJob, axes, option, setting, va
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
 from judgelab.report.sweep import name_of
 from judgelab.study.common.sweeps import comparison, prompt_effects
-from judgelab.study.common.templates import captioned_figure, estimate_of, paragraphs
+from judgelab.study.common.templates import caption, estimate_of, paragraphs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +48,7 @@ def effects(tables: Tables) -> Drawn:
         style.reference_line(side, null)
         side.margins(x=0.12)
         side.set(title=title, xlabel=f"{title}  ({null:g} = uninformative)")
-    return captioned_figure(
+    return caption(
         __package__, "effects", figure, frame, attacked="attacked" in set(frame["panel"])
     )
 
@@ -84,7 +84,7 @@ def agents(tables: Tables) -> Drawn:
     style.legend(figure, [style.key(mark, name) for mark, name in labels])
     facts: dict[str, Any] = {"attacked": len(panels) > 1, "left_out": len(names) - len(part)}
     facts["reference"] = len(others) < len(frame)
-    return captioned_figure(__package__, "agents", figure, frame, **facts)
+    return caption(__package__, "agents", figure, frame, **facts)
 
 
 def _mark(row: dict[str, Any], hues: dict[str, str]) -> Mark:
@@ -136,7 +136,7 @@ def draw_points(tables: Tables, statistic: str, label: str, null: float) -> Draw
     axes[-1, 0].set_xlabel(f"{label}, 95 % interval  ({null:g} = uninformative)")
     entries = [style.key(m, "clean" if name == CLEAN else name) for name, m in marks.items()]
     style.legend(figure, entries)
-    return captioned_figure(__package__, f"points of {statistic}", figure, frame)
+    return caption(__package__, f"points of {statistic}", figure, frame)
 
 
 def by_compression(tables: Tables) -> Drawn:
@@ -168,7 +168,7 @@ def by_compression(tables: Tables) -> Drawn:
         for hue, (name, _) in zip(cycle(style.HUES), groups, strict=False)
     ]
     style.legend(figure, entries)
-    return captioned_figure(__package__, "by_compression", figure, frame)
+    return caption(__package__, "by_compression", figure, frame)
 
 
 def _groups(axes: Axes, frame: DataFrame, marks: dict[str, Mark]) -> None:

@@ -30,7 +30,7 @@ from judgelab.study.common.panels import ScoredPanel, missing_pairs, pair_entrie
 from judgelab.study.common.stopping import Elimination, Stop
 from judgelab.study.common.sweeps import comparison
 from judgelab.study.common.tables import about, estimate_rows, read_by
-from judgelab.study.common.templates import captioned_figure, paragraphs, sentences, table
+from judgelab.study.common.templates import caption, paragraphs, sentences, table
 from judgelab.study.leaderboard.race import race, standing_ranks
 
 LEVEL = 0.90  # of the intervals, as in the paper's bars
@@ -54,9 +54,7 @@ def leaderboard(tables: Tables) -> Drawn:
             side.axvspan(row["low"], row["high"], **BAND)
         style.aside(side, y, f"rank {row['rank_low']:.0f}–{row['rank_high']:.0f}")
     side.set_xlabel("Mean score, 90 % interval")
-    return captioned_figure(
-        __package__, "leaderboard", figure, frame, people="human" in set(frame["kind"])
-    )
+    return caption(__package__, "leaderboard", figure, frame, people="human" in set(frame["kind"]))
 
 
 def boards(tables: Tables) -> Drawn:
@@ -80,7 +78,7 @@ def boards(tables: Tables) -> Drawn:
     for side, whole in zip(axes.flat, parts.values(), strict=False):
         spots = whole.dropna(subset=["parameters", "value"])[["parameters", "value", "candidate"]]
         style.label_points(figure, side, list(spots.itertuples(index=False)), 24)
-    return captioned_figure(__package__, "boards", figure, people="human" in set(frame["kind"]))
+    return caption(__package__, "boards", figure, people="human" in set(frame["kind"]))
 
 
 @dataclass(frozen=True)
@@ -214,10 +212,8 @@ class Leaderboard(Study):
         best, stop = rows[0], dict[str, Value]()
         if elimination is not None:
             stop["stop/items_asked"], stop["stop/items"] = elimination.items
-            stop |= {
-                "stop/asked_share": 1 - elimination.share_saved,
-                "stop/open_pairs": len(elimination.open),
-            }
+            stop["stop/asked_share"] = 1 - elimination.share_saved
+            stop["stop/open_pairs"] = len(elimination.open)
         return about(context, clean.panel, "leaderboard", definition=self.definition) | {
             "preprocessor": read_by(context),
             "items": len(clean.panel.items),

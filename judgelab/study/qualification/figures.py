@@ -12,7 +12,7 @@ from judgelab.report.format import frame, records
 from judgelab.report.jobs import Comparison, SweepJob, keyed
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
 from judgelab.study.common.sweeps import comparison, estimate_columns, table_rows
-from judgelab.study.common.templates import captioned_figure
+from judgelab.study.common.templates import caption
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,7 +50,7 @@ def cost(tables: Tables) -> Drawn:
     spots = [(x, y, " = ".join(names)) for (x, y), names in words.items()]
     style.label_points(figure, side, spots)
     unpriced = [_called(row) for row in records(contestants[contestants["cost"].isna()])]
-    return captioned_figure(__package__, "cost", figure, frame, "pairs", unpriced=unpriced)
+    return caption(__package__, "cost", figure, frame, "pairs", unpriced=unpriced)
 
 
 def confidence(tables: Tables) -> Drawn:
@@ -87,7 +87,7 @@ def confidence(tables: Tables) -> Drawn:
             other.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
     keys_shown = [(EASY, "easy pairs"), (HARD, "hard pairs"), (ACCURACY, "accuracy (right)")]
     style.legend(figure, [style.key(*one) for one in keys_shown])
-    return captioned_figure(__package__, "confidence", figure, frame, "answers")
+    return caption(__package__, "confidence", figure, frame, "answers")
 
 
 def _box(side: Axes, place: float, row: dict[str, Any], colour: str) -> None:

@@ -10,7 +10,7 @@ from judgelab.report.format import records
 from judgelab.report.jobs import Comparison, SweepJob, keyed
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
 from judgelab.study.common.sweeps import comparison, estimate_columns, table_rows
-from judgelab.study.common.templates import captioned_figure
+from judgelab.study.common.templates import caption
 
 BIASED = "items_with_bias"  # a column that is absent where the bias is not known
 HUES = style.HUES * 4
@@ -39,7 +39,7 @@ def systems(tables: Tables) -> Drawn:
         if sure == sure:
             style.aside(side, y - 0.5, f"{sure:.2f}")
     side.set_xlabel("Mean metric score; right: confidence in the order of neighbours")
-    return captioned_figure(__package__, "systems", figure, frame, people=people)
+    return caption(__package__, "systems", figure, frame, people=people)
 
 
 def observed(tables: Tables) -> Drawn:
@@ -59,7 +59,7 @@ def observed(tables: Tables) -> Drawn:
     side.set(xlabel="Difference of the systems' human means", ylabel="Ranked right")
     side.grid(axis="y")
     style.legend(figure, entries)
-    return captioned_figure(__package__, "observed", figure, n=int(unpaired["n"].sum()))
+    return caption(__package__, "observed", figure, n=int(unpaired["n"].sum()))
 
 
 def errors(tables: Tables) -> Drawn:
@@ -77,7 +77,7 @@ def errors(tables: Tables) -> Drawn:
     side.grid(axis="y")
     keys = [style.line(style.HUES[7], "-", "Gaussian noise"), style.key(MACHINE, "the judge")]
     style.legend(figure, keys)
-    return captioned_figure(__package__, "errors", figure, frame, last=last)
+    return caption(__package__, "errors", figure, frame, last=last)
 
 
 NAMES = {"items": "N = {n:,.0f}", "correlation": "r = {r:.2f}"}  # of a line: what varies
@@ -99,9 +99,7 @@ def curves(tables: Tables, by: str) -> Drawn:
     side.grid(axis="y")
     style.legend(figure, entries)
     first, error = records(frame.iloc[:1])[0], frame["standard_error"].max()
-    return captioned_figure(
-        __package__, f"by_{by}", figure, r=first["r"], n=first["n"], error=error
-    )
+    return caption(__package__, f"by_{by}", figure, r=first["r"], n=first["n"], error=error)
 
 
 def trade_off(tables: Tables) -> Drawn:
@@ -124,7 +122,7 @@ def trade_off(tables: Tables) -> Drawn:
     side.yaxis.set_major_formatter(style.TICKS)
     side.grid()
     style.legend(figure, entries)
-    return captioned_figure(
+    return caption(
         __package__, "trade_off", figure, biased=BIASED in frame, without_end=without_end
     )
 
@@ -140,7 +138,7 @@ def noise(tables: Tables) -> Drawn:
     side.grid()
     entries = [style.line(style.HUES[0], "-", "s / √(s² + noise²)")]
     style.legend(figure, [*entries, style.key(Mark(style.HUES[1], size=4), "simulated")])
-    return captioned_figure(__package__, "noise", figure, n=int(frame["n"].iloc[0]))
+    return caption(__package__, "noise", figure, n=int(frame["n"].iloc[0]))
 
 
 DRAWINGS: dict[str, Drawing] = {

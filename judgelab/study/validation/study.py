@@ -50,7 +50,7 @@ from judgelab.study.common.tables import (
     kind_of,
     read_by,
 )
-from judgelab.study.common.templates import captioned_figure, paragraphs, table
+from judgelab.study.common.templates import caption, paragraphs, table
 
 INTERVALS: Mapping[Definition, str] = {
     "corrected": "95 % interval over items",
@@ -88,7 +88,7 @@ def attacks(tables: Tables) -> Drawn:
         "undecided": MARKS["undecided"],
     }
     style.legend(figure, [style.key(mark, name) for name, mark in marks.items()])
-    return captioned_figure(__package__, "attacks", figure, cells, "rows")
+    return caption(__package__, "attacks", figure, cells, "rows")
 
 
 @dataclass(frozen=True)
