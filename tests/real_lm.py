@@ -59,10 +59,10 @@ def oracle_that_remembers() -> Iterator[None]:
 
     score_rows, kept = engine.score_rows, dict[Any, Any]()
 
-    def remembered(lm: Any, jobs: Any, after: int = 0) -> Any:
-        key = (id(lm), tuple(jobs), after)
+    def remembered(lm: Any, jobs: Any, again: bool = False) -> Any:
+        key = (id(lm), tuple(jobs), again)
         if key not in kept:
-            kept[key] = (lm, score_rows(lm, jobs, after))  # the model is held: its id stays its own
+            kept[key] = (lm, score_rows(lm, jobs, again))  # the model is held: its id stays its own
         return kept[key][1]
 
     with pytest.MonkeyPatch.context() as patch:
