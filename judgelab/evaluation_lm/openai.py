@@ -145,7 +145,7 @@ class OpenAI(FramedLM, Remote):
 
     def stream_chat(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Reply]]:
         """Replies in the order of arrival; see ``Caller`` for what is retried."""
-        caller, pool = self._open()
+        caller, loop = self._open()
 
         async def one(request: ChatRequest) -> Reply:
             reply = reply_of(await self._answered(caller, request), request)
@@ -153,7 +153,7 @@ class OpenAI(FramedLM, Remote):
             return reply
 
         jobs = [partial(one, request) for request in requests]
-        yield from pool.stream(jobs, AHEAD * self.limits.concurrency, caller.halt)
+        yield from loop.stream(jobs, AHEAD * self.limits.concurrency, caller.halt)
 
     async def _answered(self, caller: Caller, request: ChatRequest) -> Answer:
         """The answer to a request; one with a schema is asked in words alone where the server takes
@@ -185,12 +185,12 @@ class OpenAI(FramedLM, Remote):
         """
         if self.logprobs == "none":
             raise CapabilityError(f"{self.identity} is set to logprobs=none.")
-        caller, pool = self._open()
+        caller, loop = self._open()
         if not self._probed:
-            pool.run(self._prompts.settle(caller))
+            loop.run(self._prompts.settle(caller))
             self._probed = True
         jobs = self._prompts.jobs(caller, contexts, targets, pairs)
-        yield from pool.stream(jobs, AHEAD * self.limits.concurrency, caller.halt)
+        yield from loop.stream(jobs, AHEAD * self.limits.concurrency, caller.halt)
 
     def _check_alternatives(self, reply: Reply) -> None:
         """CapabilityError where the first replies that should have had logprobs all lack them."""
@@ -206,9 +206,9 @@ class OpenAI(FramedLM, Remote):
         """Close connections, the loop and the meter."""
         self._forget()
         if self._opened is not None:
-            caller, pool = self._opened
-            pool.run(caller.client.close())
-            pool.close()
+            caller, loop = self._opened
+            loop.run(caller.client.close())
+            loop.close()
             caller.pace.close()
             self._opened = None
         self._meter.close()
