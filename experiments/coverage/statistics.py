@@ -20,7 +20,7 @@ from experiments.coverage.scores import AGENTS, GOOD, Sample
 from judgelab.stats.discernment.score import (
     combine_metrics,
     discernment_ends,
-    left_out,
+    leave_one_out,
     metric_weights,
 )
 from judgelab.stats.discernment.wilcoxon import signed_rank_log_p
@@ -249,7 +249,8 @@ def _discernment(over: Callable[[Floats], Floats]) -> Statistic:
     """D of two metrics, ``over`` perturbations (the last axis)."""
 
     def ours(data: Sample, k: int) -> Estimate:
-        parts = [left_out(data.scores[k][:, t] - data.attacked[k][:, t]) for t in map(list, TEXTS)]
+        falls = data.scores[k] - data.attacked[k]
+        parts = [leave_one_out(falls[:, t]) for t in map(list, TEXTS)]
         d, most = (over(np.stack([part[i][:, 0] for part in parts], axis=-1)) for i in (0, 1))
         low, high = discernment_ends(d, most)
         return Estimate(float(d[0]), float(low), float(high))

@@ -17,7 +17,7 @@ from experiments.results import Row
 from judgelab.core.panel import Agent, Panel
 from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.means import item_change
-from judgelab.stats.screen.exam import Places, by_item, centre, match_effect, sit
+from judgelab.stats.screen.exam import Places, SourceExam, by_item, centre, match_effect
 from judgelab.study.screen.case import Critic
 
 PEERS = 4
@@ -76,7 +76,7 @@ def _payments(critics: Sequence[Critic], blocks: Sequence[Places], agent: int) -
         each = []
         for peer in range(PEERS):
             cells = one.scores[:, [peer, agent]][:, :, [peer, agent]]
-            exam = sit(cells, blocks)
+            exam = SourceExam.of(cells, blocks)
             raw = np.einsum("kaii->ki", cells[:, [0, 1], [1, 0]]) / 2
             effect = match_effect(centre(cells)[:, 0, 1])
             plain, shared = (by_item(blocks, x) for x in (raw, effect))

@@ -61,14 +61,14 @@ class CallLog:
         return len(self.rows)
 
     @property
-    def by_key(self) -> dict[bytes, LoggedCall]:
+    def unscored_by_key(self) -> dict[bytes, LoggedCall]:
         """All without a usable result, in an order that does not depend on when they ended."""
         return {key: row for key, row in sorted(self.rows.items()) if row.reason is not None}
 
     @property
     def unscored(self) -> list[LoggedCall]:
         """The same without their keys."""
-        return list(self.by_key.values())
+        return list(self.unscored_by_key.values())
 
     @property
     def abouts(self) -> Iterable[About]:

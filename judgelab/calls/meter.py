@@ -221,7 +221,7 @@ class Meter:
             os.write(self._handle, line.encode())  # one write: whole, or torn by a kill
 
 
-def together(meters: Sequence[Meter]) -> str:
+def spending(meters: Sequence[Meter]) -> str:
     """What has been spent through all of them, for people."""
     parts, accounts = list[str](), [one.account for one in meters]
     if prices := [one.price for one in meters if one.price]:  # of one list, in one currency

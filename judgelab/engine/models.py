@@ -14,7 +14,7 @@ from judgelab.calls.budget import Ledger, budget_file
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import CachedLM
 from judgelab.calls.log import CallLog
-from judgelab.calls.meter import Meter, together
+from judgelab.calls.meter import Meter, spending
 from judgelab.calls.remote import Remote
 from judgelab.config import Frame, writer_nodes
 from judgelab.core.errors import some
@@ -42,7 +42,7 @@ class Models:
         if self._parent is not None:
             self._parent.busy = lambda: sum(one.account.under_way for one in self._meters)
         self._ledger = Ledger(None if sweep is None else budget_file(self._cache, sweep))
-        self.progress = Progress(lambda: together(self._meters))
+        self.progress = Progress(lambda: spending(self._meters))
         self.log = CallLog()
 
     def use(self, role: str, lm: EvaluationLM) -> EvaluationLM:
@@ -99,7 +99,7 @@ class Models:
         """Have settled calls without a result asked once more; to find them, what is kept is."""
         with tempfile.TemporaryDirectory() as place:
             context.study.ask(replace(context, run_dir=RunDir(Path(place))))
-        keys = [key for key, what in self.log.by_key.items() if what.settled]
+        keys = [key for key, what in self.log.unscored_by_key.items() if what.settled]
         for one in self._in_use.values():
             one.ask_again(keys)
         self.log.forget()

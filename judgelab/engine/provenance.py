@@ -92,7 +92,7 @@ def with_reasons(result: Result, log: CallLog, run_dir: RunDir, mechanism: str) 
     if not log.calls:
         return result
     agents = _agents(log.abouts)
-    rows = [_row(key, what, agents, mechanism) for key, what in log.by_key.items()]
+    rows = [_row(key, what, agents, mechanism) for key, what in log.unscored_by_key.items()]
     rows.sort(key=lambda row: [str(value or "") for value in row.values()])
     share = len(rows) / log.calls
     summary = {**result.summary, "lm_calls": log.calls, "unscored_calls": len(rows)}

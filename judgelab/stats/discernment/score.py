@@ -141,7 +141,7 @@ def calibrate_summary(
     return {"average": average, "minimum": (_bar(d.min(axis=-1)), _bar(d_ew.min(axis=-1)))}
 
 
-def left_out(
+def leave_one_out(
     differences: ArrayLike, weights: Weights = None, how: How = How()
 ) -> tuple[Floats, Floats]:
     """D on all items and without each in turn [1 + items, 2], without weights and with; and the
@@ -174,7 +174,7 @@ def discernment_ends(d: Floats, most: Floats) -> tuple[Floats, Floats]:
     that fell does; that share has Wilson's interval over items (``share_ends``), whose ends are
     turned back into D. Near the largest D, where a metric can fall no further, leaving out an item
     changes little: no item counts for more than ``MOST_EFFECTIVE``. The interval says how far D
-    moves with the items, and tests nothing. Of [..., 1 + items], as of ``left_out``.
+    moves with the items, and tests nothing. Of [..., 1 + items], as of ``leave_one_out``.
     """
     top, own = _deviate(most), _deviate(d)
     # 0 where no D above that of chance is possible

@@ -115,7 +115,7 @@ def shares(answers: Floats, asked: Mask | None = None) -> ExamShares:
     return ExamShares(np.nansum(flat, axis=2), count, (missing & questions).sum(axis=2))
 
 
-def over_chance(answers: ExamAnswers) -> ExamShares:
+def lead_over_chance(answers: ExamAnswers) -> ExamShares:
     """The lead over a judge that flips a fair coin for each question, by what it gets on average.
 
     That is .5 of every verdict in P_c and P_p, and as much confidence on the easy as on the hard
@@ -130,7 +130,7 @@ def over_chance(answers: ExamAnswers) -> ExamShares:
     return replace(lead, missing=easy.missing + hard.missing, limits=None)
 
 
-def over(answers: Floats, control: Floats, asked: Mask | None = None) -> ExamShares:
+def lead_over(answers: Floats, control: Floats, asked: Mask | None = None) -> ExamShares:
     """The lead over a control that was given the same questions, [judges, items, ...] each."""
     return replace(shares(answers - control, asked), limits=(-1.0, 1.0))
 

@@ -106,6 +106,15 @@ class SourceExam:
     rejections: Floats  # [items] share of the other pairs below it: TNR
     orders: float  # correlation of the scores of two agents' texts in both orders
 
+    @staticmethod
+    def of(scores: Floats, blocks: Sequence[Places]) -> SourceExam:
+        """Of one critic, by its scores [blocks, agents, peers, m, m] as they were measured."""
+        even = centre(scores)
+        first, second = np.triu_indices(scores.shape[1], 1)
+        turned = scores[:, second, first].transpose(0, 1, 3, 2)
+        orders = correlation(scores[:, first, second], turned)
+        return SourceExam(_aucs(even, blocks), *_decisions(even, blocks), orders)
+
     @property
     def weight(self) -> float:
         """TPR + TNR - 1, at least 0: a lower bound of the total variation distance."""
@@ -119,22 +128,13 @@ class SourceExam:
         parts = {"auc": self.auc, "tpr": self.hits, "tnr": self.rejections}
         return {name: item_mean(values, (0.0, 1.0)) for name, values in parts.items()}
 
-    def ahead(self, other: SourceExam | None) -> Estimate:
+    def lead(self, other: SourceExam | None) -> Estimate:
         """AUC less another's on the same items; None: less chance."""
         bar = 0.5 if other is None else other.auc
         return item_change(self.auc - bar, 0.5 if other is None else 1.0)
 
 
-def sit(scores: Floats, blocks: Sequence[Places]) -> SourceExam:
-    """The exam of one critic, by its scores [blocks, agents, peers, m, m] as they were measured."""
-    even = centre(scores)
-    first, second = np.triu_indices(scores.shape[1], 1)
-    turned = scores[:, second, first].transpose(0, 1, 3, 2)
-    orders = correlation(scores[:, first, second], turned)
-    return SourceExam(_aucs(even, blocks), *_decisions(even, blocks), orders)
-
-
-def beyond(scores: Floats, other: Floats, blocks: Sequence[Places]) -> Floats:
+def residual_auc(scores: Floats, other: Floats, blocks: Sequence[Places]) -> Floats:
     """[items] AUC of what is left of a critic's scores without another's, both as ranks: a critic
     that only orders pairs as the other does has nothing left, and .5."""
     x, y = (

@@ -44,7 +44,7 @@ class Screening:
     verdict: Sequence[Verdict]
 
 
-def pool_critics(
+def merge(
     critics: Sequence[Floats], blocks: Sequence[Places], families: Sequence[str]
 ) -> list[Floats]:
     """All critics' centred scores [blocks, agents, peers, m, m] as one for each agent [blocks,
@@ -71,7 +71,7 @@ def pool_critics(
 def screen(
     scores: Sequence[Floats], blocks: Sequence[Places], group: NDArray[np.intp]
 ) -> Screening:
-    """Test, measure and name every agent, by scores of ``pool_critics`` and ``group`` [agents] of
+    """Test, measure and name every agent, by scores of ``merge`` and ``group`` [agents] of
     ``with_peers``."""
     each = [with_peers(cells, agent, group) for agent, cells in enumerate(scores)]
     effect = effects(scores, blocks, group)

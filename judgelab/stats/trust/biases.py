@@ -74,14 +74,14 @@ class Noise(NamedTuple):
     units: int
 
 
-def several(values: Floats) -> Mask:
+def has_several(values: Floats) -> Mask:
     """[units] with two verdicts or more, of values [units, verdicts]."""
     return np.asarray((~np.isnan(values)).sum(axis=1) > 1, np.bool_)
 
 
 def noise(values: Floats, cluster: Places) -> Noise:
     """From values [units, verdicts] (NaN: none) and numbers of clusters from 0 [units]."""
-    there = several(values)
+    there = has_several(values)
     rows = np.sort(np.round(values[there], 9), axis=1)  # NaN stand last
     has_value = ~np.isnan(rows)
     k = has_value.sum(axis=1)

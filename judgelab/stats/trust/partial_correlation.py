@@ -48,7 +48,7 @@ def partial_correlation(scores: Floats, truth: Floats, group: Places, cluster: P
 
     x, y = residuals(scores[both]), residuals(truth[both])
     r = float((x * y).mean())
-    low, high = np.tanh(t_ends(leaving_out(x, y, clusters, r), heavy=True)).tolist()
+    low, high = np.tanh(t_ends(z_contributions(x, y, clusters, r), heavy=True)).tolist()
     return Estimate(r, low, high, n, len(truth) - n, clusters=int(clusters.max()) + 1)
 
 
@@ -81,7 +81,7 @@ def given_system(
     return within, whole.low > 0 and together
 
 
-def leaving_out(x: Floats, y: Floats, cluster: Places, r: float) -> Floats:
+def z_contributions(x: Floats, y: Floats, cluster: Places, r: float) -> Floats:
     """[clusters] Fisher's z of the correlation r of x and y [units], plus what each cluster adds to
     it (the jackknife); NaN throughout where leaving out some cluster leaves no correlation.
 
@@ -144,7 +144,7 @@ def _of_complete(
         return (np.nan,) * 3
     y, f = rest / spread[:, None]
     r = float(np.clip((y * f).mean(), -NEARLY_ONE, NEARLY_ONE))
-    ends = t_ends(leaving_out(f, y, np.arange(groups), r), heavy=True)
+    ends = t_ends(z_contributions(f, y, np.arange(groups), r), heavy=True)
     low, high = np.tanh(ends).tolist()
     if abs(r) >= NEARLY_ONE:  # of a perfect judge so many others may be wrong
         q = 1 - ((1 - LEVEL) / 2) ** (1 / groups)

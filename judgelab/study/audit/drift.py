@@ -23,7 +23,7 @@ from judgelab.dataset.categories import same_levels
 from judgelab.stats.intervals.ends import cluster_sums
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.trust.agreement import Shares, Target
-from judgelab.stats.trust.biases import Noise, noise, several
+from judgelab.stats.trust.biases import Noise, has_several, noise
 from judgelab.store.run_dir import RunDir
 from judgelab.study.audit.design import Design, answers_of
 from judgelab.study.common.tables import named_columns as columns
@@ -242,10 +242,11 @@ def noises(design: Design) -> Iterator[JudgeNoise]:
     cluster = np.repeat(design.cluster, table.orders)  # the two orders of a pair are two questions
     for name, first, again in zip(table.names, table.verdicts, table.again, strict=True):
         runs = np.concatenate([first[..., None], again], axis=-1).reshape(len(cluster), -1)
-        if not several(runs).any():
+        if not has_several(runs).any():
             continue
         own = noise(runs, cluster)
-        both = several(runs).reshape(len(table.units), -1).any(axis=1) & several(table.labels)
+        repeated = has_several(runs).reshape(len(table.units), -1).any(axis=1)
+        both = repeated & has_several(table.labels)
         if not both.any():
             yield JudgeNoise(name, own)
             continue

@@ -21,7 +21,7 @@ from judgelab.stats.discernment.score import (
     calibrate,
     calibrate_summary,
     discernment_ends,
-    left_out,
+    leave_one_out,
     level_balanced,
     paired_judges,
 )
@@ -180,7 +180,7 @@ class JudgeResult:
             after[:, np.isnan(ratings[0] - after)[changed].all(axis=0)] = np.nan
             own = weights.of((one.name, one.attack.name), metrics) if len(metrics) > 1 else None
             falls = ratings[0] - after
-            items, ends = (~np.isnan(falls)).sum(axis=0), left_out(falls, own, how)
+            items, ends = (~np.isnan(falls)).sum(axis=0), leave_one_out(falls, own, how)
             bar = calibrate(falls, own, how, replicates=replicates, seed=seed)
             count = int(changed.sum())
             results.append(PerturbationResult(one, len(after), count, own, items, *ends, bar))

@@ -31,7 +31,7 @@ from judgelab.stats.qualification.exams import (
     ExamAnswers,
     ExamShares,
     gaps_of,
-    over,
+    lead_over,
     same_verdicts,
     shares,
     tie_share,
@@ -78,7 +78,7 @@ class ExamResult:
         """The lead over the longer answer, where that decides."""
         if self.answers[0].by_length is None:
             return None
-        return over(*map(self._all, ("scored", "by_length", "asked")))
+        return lead_over(*map(self._all, ("scored", "by_length", "asked")))
 
     def _all(self, part: str) -> NDArray[Any]:
         return np.stack([getattr(one, part) for one in self.answers])

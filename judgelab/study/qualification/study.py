@@ -18,7 +18,7 @@ from judgelab.engine.provenance import origin_of
 from judgelab.exam.protocol import place_of
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.recorded_scores import RecordedScores
-from judgelab.stats.qualification.exams import mark, over_chance
+from judgelab.stats.qualification.exams import lead_over_chance, mark
 from judgelab.study.common.judges import JudgesStudy, asks_nobody
 from judgelab.study.common.panels import text_records
 from judgelab.study.common.templates import paragraphs
@@ -175,7 +175,7 @@ class Qualification(JudgesStudy):
         for name, exam in responses.exams.items():
             bar = FIXED.get(name) if self.threshold == "fixed" else None
             answers = exam.by_item
-            every = {"length": exam.over_length, "random": over_chance(answers)}
+            every = {"length": exam.over_length, "random": lead_over_chance(answers)}
             leads = {key: lead for key, lead in every.items() if lead and key in self.controls}
             marks[name] = mark(answers, bar, self.bootstrap, context.seed, leads)
         pools = examined(responses, marks)

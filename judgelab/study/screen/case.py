@@ -22,16 +22,8 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_change, item_mean
 from judgelab.stats.ranking.leaderboard import Ranking, rank_intervals
 from judgelab.stats.screen.belief import Belief, features
-from judgelab.stats.screen.exam import Places, SourceExam, beyond, by_item, centre, effects, sit
-from judgelab.stats.screen.verdicts import (
-    FEWEST,
-    RATE,
-    Screening,
-    Verdict,
-    pool_critics,
-    screen,
-    shares,
-)
+from judgelab.stats.screen.exam import Places, SourceExam, by_item, centre, effects, residual_auc
+from judgelab.stats.screen.verdicts import FEWEST, RATE, Screening, Verdict, merge, screen, shares
 from judgelab.study.common.tables import named_columns
 from judgelab.study.common.templates import table
 from judgelab.study.screen.texts import TextFacts, word_counts
@@ -152,7 +144,7 @@ class ScreenCase:
         places = self.those("something")
         if len(places) < 2:
             return np.nan
-        exam = sit(one.critic.scores[:, places][:, :, places], self.blocks)
+        exam = SourceExam.of(one.critic.scores[:, places][:, :, places], self.blocks)
         return exam.estimates["auc"].value
 
     @cached_property
@@ -204,20 +196,20 @@ def decide(
     panel: Panel, blocks: Sequence[Places], critics: Sequence[Critic], facts: TextFacts
 ) -> ScreenCase:
     """Hold the exam, and screen with those who pass it."""
-    by_name = {one.name: sit(one.scores, blocks) for one in critics}
+    by_name = {one.name: SourceExam.of(one.scores, blocks) for one in critics}
     length = next(one.scores for one in critics if one.name == LENGTH)
     exams = []
     for one in critics:
-        own, rest = by_name[one.name], beyond(one.scores, length, blocks)
-        ahead = min(own.ahead(None), item_change(rest - 0.5, 0.5), key=lambda bar: bar.low)
-        exams.append(CriticExam(one, own, ahead, own.ahead(by_name[WORDS])))
+        own, rest = by_name[one.name], residual_auc(one.scores, length, blocks)
+        ahead = min(own.lead(None), item_change(rest - 0.5, 0.5), key=lambda bar: bar.low)
+        exams.append(CriticExam(one, own, ahead, own.lead(by_name[WORDS])))
     pool = [one for one in exams if one.qualifies]
     case = ScreenCase(panel, blocks, exams, facts, None)
     if not pool:
         return case
     even = [centre(one.critic.scores) for one in pool]
     families = [one.critic.family for one in pool]
-    screening = screen(pool_critics(even, blocks, families), blocks, facts.group)
+    screening = screen(merge(even, blocks, families), blocks, facts.group)
     verdicts, reasons = list[Verdict](), list[Reason]()
     texts = (~np.isnan(screening.effect)).sum(axis=0)
     for k, word in enumerate(screening.verdict):
@@ -288,7 +280,7 @@ def try_attacks(
             discernments[name] = {key: discernment(own, case.blocks) for key, own in cells.items()}
         pool = [one for one in critics if one.name in in_pool]
         even = [centre(one.scores) for one in pool]
-        scores = pool_critics(even, case.blocks, [one.family for one in pool])
+        scores = merge(even, case.blocks, [one.family for one in pool])
         before, after = (  # with peers as they are
             effects([one[:, :n] for one in own], case.blocks, case.facts.group)
             for own in (scores[:n], scores[n:])

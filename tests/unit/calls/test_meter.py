@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from judgelab.calls.budget import Account, BudgetReachedError, Ledger, Price
-from judgelab.calls.meter import Meter, OrphanedError, together
+from judgelab.calls.meter import Meter, OrphanedError, spending
 from judgelab.calls.sending import accounts
 from judgelab.config import Budget
 from judgelab.core.errors import DataError
@@ -155,7 +155,7 @@ def test_what_was_paid_again_is_told(tmp_path: Path) -> None:
     meter.close()
     meter = Meter(tmp_path / "a.jsonl", EACH)
     told = "12.0000 USD + up to 24.0000 for 12 attempts of unknown cost, "
-    assert together([meter]) == told + "18 attempts perhaps paid for 6 calls"
+    assert spending([meter]) == told + "18 attempts perhaps paid for 6 calls"
     summary = meter.summary()
     assert summary["statuses"] == {"answered": 6, "broken": 6, "timeout": 6}
     assert (summary["calls"], summary["perhaps_paid"]) == (6, 18)

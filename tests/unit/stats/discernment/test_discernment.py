@@ -20,7 +20,7 @@ from judgelab.stats.discernment.score import (
     ceiling,
     combine_metrics,
     discernment_ends,
-    left_out,
+    leave_one_out,
     level_balanced,
     metric_weights,
     paired_judges,
@@ -210,7 +210,8 @@ def test_thresholds_of_averages_and_minima_hold_their_level() -> None:
 def test_each_item_is_left_out_in_turn_and_the_interval_holds_the_score() -> None:
     rng = np.random.default_rng(10)
     first, second = likert(rng, 30, 2) + 0.5, likert(rng, 30, 2)
-    (d, most), score = left_out(first - second, [0.8, 0.2]), discernment(first, second, [0.8, 0.2])
+    d, most = leave_one_out(first - second, [0.8, 0.2])
+    score = discernment(first, second, [0.8, 0.2])
     np.testing.assert_allclose(d[0], [score.d, score.d_ew])
     fewer = discernment(np.delete(first, 7, 0), np.delete(second, 7, 0), [0.8, 0.2])
     np.testing.assert_allclose(d[8], [fewer.d, fewer.d_ew])
@@ -222,7 +223,7 @@ def test_each_item_is_left_out_in_turn_and_the_interval_holds_the_score() -> Non
 def test_an_interval_of_discernment_at_either_end() -> None:
     before = np.ones((12, 1))
     for after, low, high in ((0, 0.9, 2.78), (1, 0.0, 0.6)):
-        d, most = left_out(before - after)
+        d, most = leave_one_out(before - after)
         ends = discernment_ends(d[:, 0], most[:, 0])
         if after:
             assert d[0, 0] == ends[0] == 0 < ends[1] < high, "D = 0, not for certain"

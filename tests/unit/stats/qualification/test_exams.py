@@ -13,9 +13,9 @@ from judgelab.stats.qualification.exams import (
     decide,
     favour_rate,
     gaps_of,
+    lead_over,
+    lead_over_chance,
     mark,
-    over,
-    over_chance,
     pooled_scores,
     same_verdicts,
     shares,
@@ -57,8 +57,8 @@ def test_who_is_no_better_than_a_control_fails_whatever_the_threshold() -> None:
     answers = np.stack([able, coin, longer, np.full((30, 8), 0.5)])
     exam = shares(answers)
     controls = {
-        "random": over_chance(exam),
-        "length": over(answers, longer),
+        "random": lead_over_chance(exam),
+        "length": lead_over(answers, longer),
     }
     marks = mark(exam, 0.0, draws=300, controls=controls)
     assert marks.passed.tolist() == [True, False, False, False]
@@ -71,7 +71,7 @@ def test_who_is_no_better_than_a_control_fails_whatever_the_threshold() -> None:
     assert mark(exam, 0.0, draws=20).passed.all()  # the paper has no controls
     assert marks.leads["random"].low[3] >= -0.5  # no coin is beaten or lost to by more
     few = shares(np.ones((1, 5, 4)))
-    held = mark(few, 0.5, 20, controls={"random": over_chance(few)})
+    held = mark(few, 0.5, 20, controls={"random": lead_over_chance(few)})
     assert not held.passed[0]  # on five items a coin may do as well
 
 
@@ -80,7 +80,7 @@ def test_confidence_has_to_be_more_than_chance() -> None:
     hard = rng.standard_normal((2, 40, 2))
     easy = rng.standard_normal((2, 40, 2)) + np.array([1.0, 0.02])[:, None, None]
     exam = ConfidenceAnswers(shares(easy), shares(hard))
-    marks = mark(exam, None, 300, controls={"random": over_chance(exam)})
+    marks = mark(exam, None, 300, controls={"random": lead_over_chance(exam)})
     assert marks.passed.tolist() == [True, False]
     assert_allclose(marks.leads["random"].value[0], (easy[0] - hard[0]).mean())
 

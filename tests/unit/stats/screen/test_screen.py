@@ -7,8 +7,8 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from judgelab.stats.screen.exam import SourceExam, centre, deal, match_effect, sit
-from judgelab.stats.screen.verdicts import false_discoveries, permutation_p, pool_critics, screen
+from judgelab.stats.screen.exam import SourceExam, centre, deal, match_effect
+from judgelab.stats.screen.verdicts import false_discoveries, merge, permutation_p, screen
 
 M = 6
 
@@ -29,7 +29,7 @@ def screened(scores: np.ndarray, group: list[int] | None = None):
     blocks = deal([f"{k:03d}" for k in range(M * len(scores))], M)
     even = centre(scores)
     groups = np.arange(scores.shape[1]) if group is None else np.array(group)
-    return screen(pool_critics([even], blocks, ["one"]), blocks, groups)
+    return screen(merge([even], blocks, ["one"]), blocks, groups)
 
 
 def test_effect_is_matched_less_mismatched_where_texts_are_missing() -> None:
@@ -108,11 +108,11 @@ def test_of_three_agents_one_that_says_nothing_is_found() -> None:
 
 def test_exam_is_cross_fitted_and_uniform_of_noise() -> None:
     blocks = deal([f"{k:03d}" for k in range(M * 60)], M)
-    good, noise = (sit(panel([x] * 4, 60), blocks) for x in (1.0, 0.0))
+    good, noise = (SourceExam.of(panel([x] * 4, 60), blocks) for x in (1.0, 0.0))
     assert good.estimates["auc"].low > 0.9
-    assert good.ahead(noise).low > 0
+    assert good.lead(noise).low > 0
     perfect = SourceExam(np.ones(10), np.ones(10), np.ones(10), 1.0)
-    assert perfect.ahead(None).low == pytest.approx(0.5 - (1 - 0.025**0.1))
+    assert perfect.lead(None).low == pytest.approx(0.5 - (1 - 0.025**0.1))
     assert good.weight > 0.7
     assert noise.weight < 0.05
     assert noise.estimates["auc"].low < 0.5 < noise.estimates["auc"].high

@@ -14,9 +14,9 @@ from judgelab.stats.intervals.ends import t_ends
 from judgelab.stats.intervals.estimate import Estimates
 from judgelab.stats.trust.partial_correlation import (
     dummies,
-    leaving_out,
     partial_correlation,
     saving,
+    z_contributions,
 )
 from judgelab.stats.trust.prediction_powered import (
     LabelledUnits,
@@ -187,14 +187,14 @@ def test_leaving_out_is_the_jackknife_of_fisher_s_z() -> None:
     z, left = (
         np.arctanh([np.corrcoef(x[k], y[k])[0, 1] for k in ks]) for ks in ([kept[0] | True], kept)
     )
-    adds = leaving_out(x, y, cluster, float(np.tanh(z[0])))
+    adds = z_contributions(x, y, cluster, float(np.tanh(z[0])))
     assert adds == pytest.approx(z + 19 * (left.mean() - left))
 
 
 def test_an_interval_holds_its_correlation_or_there_is_none() -> None:
     """Without the third unit y does not vary, and there is no correlation to be compared."""
     x, y = np.array([0.1, 0.5, 0.9, 0.2, 0.4]), np.array([1.0, 1, 5, 1, 1])
-    adds = leaving_out(x, y, np.arange(5), float(np.corrcoef(x, y)[0, 1]))
+    adds = z_contributions(x, y, np.arange(5), float(np.corrcoef(x, y)[0, 1]))
     low, high = t_ends(adds, heavy=True)
     assert np.isnan(low) and np.isnan(high)
 
