@@ -131,7 +131,7 @@ def null_rows(one: Measured, count: int) -> Row:
         agents, blocks = _draw(one, generator)
         case = _dealt_anew(one, agents[0], generator).part(agents, blocks)
         row: Row = {"said_to_say_something": [*case.verdicts[:1]] == ["something"]}
-        row["p_below_05"] = case.screened.p[0] <= 0.05 if case.screened else np.nan
+        row["p_below_05"] = case.screening.p[0] <= 0.05 if case.screening else np.nan
         trials_of.append(row | {"honest_one_accused": "nothing" in case.verdicts[1:]})
     shares = pd.DataFrame(trials_of).astype(float).mean()
     return {"set": one.of.name, "panels": count, **shares.to_dict()}
@@ -164,9 +164,9 @@ def released_rows(one: Measured) -> list[Row]:
     category = np.array([agent.category for agent in one.panel.agents])
     good = np.isin(category, sorted(GOOD_FAITH))
     case = one.part(range(len(category)), range(len(one.blocks)))
-    assert case.screened is not None
+    assert case.screening is not None
     scores = {name: row_means(effect.T) for name, effect in case.effects.items()}
-    scores |= {"pool": row_means(case.screened.effect.T), "length": case.words}
+    scores |= {"pool": row_means(case.screening.effect.T), "length": case.words}
     scores |= one.of.recorded
     accused = np.isin(np.array(case.verdicts), ["nothing", "much less"])
     rows = list[Row]()
@@ -225,11 +225,11 @@ def belief_rows(one: Measured, count: int) -> list[Row]:
         whole = one.part(agents, range(len(one.blocks)), case.facts)
         features = RankingBelief(case, None, 0.5, 0.8).features
         ranks = case.ranking
-        if features and ranks is not None and whole.screened is not None:
+        if features and ranks is not None and whole.screening is not None:
             by_people = one.of.people[np.array(agents)[case.contestants]]
             row: Row = {"set": one.of.name, **features}
             row["tau"] = float(kendalltau(ranks.value, by_people).statistic)
-            by_all = row_means(whole.screened.effect[:, case.contestants].T)
+            by_all = row_means(whole.screening.effect[:, case.contestants].T)
             for name, values in (("ranks_hold", by_all), ("people_within", by_people)):
                 true = average_ranks(-values)
                 row[name] = float(np.all((ranks.rank_low <= true) & (true <= ranks.rank_high)))

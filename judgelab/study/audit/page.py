@@ -236,9 +236,9 @@ def _disagreements(design: Design, judges: list[str]) -> Table:
             row["text"] = str(units.first[k])
         if data.kind == "preference":
             row["other_text"] = str(units.second[k])
-        row["people_say"] = _spelled(data, float(truth[k]), k)
+        row["people_say"] = _in_words(data, float(truth[k]), k)
         if len(judges) == 1:
-            row["judge_says"] = _spelled(data, float(values[0, k]), k)
+            row["judge_says"] = _in_words(data, float(values[0, k]), k)
         else:
             row |= {"judges_that_differ": int(differ[k]), "of_judges": len(judges)}
         rows.append(row)
@@ -263,7 +263,7 @@ def _off(table: JudgmentTable, truth: Floats, value: Floats) -> Floats:
     return np.where(gap >= least, gap, 0.0)
 
 
-def _spelled(table: JudgmentTable, value: float, k: int) -> Value:
+def _in_words(table: JudgmentTable, value: float, k: int) -> Value:
     if np.isnan(value):
         return None
     if table.kind == "category":
@@ -277,7 +277,7 @@ def _spelled(table: JudgmentTable, value: float, k: int) -> Value:
     return name if share == 1 else f"{name} ({share:.0%})"
 
 
-def stacked(pages: Mapping[str, Result], chart: Chart, unaudited: Sequence[str]) -> Result:
+def stack(pages: Mapping[str, Result], chart: Chart, unaudited: Sequence[str]) -> Result:
     """One result: the answers in order, tables with a column of the criterion, the worst in front.
 
     The summary is that of the worst criterion: the one whose best judge has the worst verdict, of

@@ -26,7 +26,7 @@ from judgelab.study.audit.drift import Before, noises
 from judgelab.study.audit.evidence import Word, evidence
 from judgelab.study.audit.graded import judgments_of
 from judgelab.study.audit.manipulation import Manipulation
-from judgelab.study.audit.page import chart, page, stacked
+from judgelab.study.audit.page import chart, page, stack
 from judgelab.study.audit.words import AuditFacts
 from judgelab.study.common.judges import JudgesStudy, cost_columns
 from judgelab.study.common.panels import (
@@ -165,7 +165,7 @@ class Audit(JudgesStudy):
         if before is not None and not any(one.drifts for one in audits.values()):
             raise DataError(f"{before.name} judged none of these criteria: {names}.")
         pages = {name: page(one, self.details) for name, one in audits.items()}
-        return stacked(pages, chart(audits), unaudited)
+        return stack(pages, chart(audits), unaudited)
 
     def _facts(
         self,

@@ -57,15 +57,15 @@ def single(responses: JudgeResponses, judge: int) -> Pool:
     return Pool(responses.judges[judge], (), power, decide(responses.votes, power))
 
 
-def examined(responses: JudgeResponses, marks: Mapping[str, Marks]) -> list[Pool]:
+def exam_pools(responses: JudgeResponses, marks: Mapping[str, Marks]) -> list[Pool]:
     """All judges, and those whom each subset of the exams admits, the largest subset last."""
     power = np.ones(len(responses.judges))
     everybody = Pool(EVERYBODY, (), power, decide(responses.votes, power))
     subsets = [exams for size in range(len(marks)) for exams in combinations(marks, size + 1)]
-    return [everybody, *(admitted(responses, marks, exams) for exams in subsets)]
+    return [everybody, *(exam_pool(responses, marks, exams) for exams in subsets)]
 
 
-def admitted(responses: JudgeResponses, marks: Mapping[str, Marks], exams: Sequence[str]) -> Pool:
+def exam_pool(responses: JudgeResponses, marks: Mapping[str, Marks], exams: Sequence[str]) -> Pool:
     """The judges that passed all of these exams, weighted; who did not take one is excused."""
     marked = [marks[exam] for exam in exams]
     excused = np.stack([~responses.exams[exam].takers for exam in exams])
@@ -77,7 +77,7 @@ def admitted(responses: JudgeResponses, marks: Mapping[str, Marks], exams: Seque
     return Pool(name, tuple(exams), power, decide(responses.votes, power), powers)
 
 
-def consistent(responses: JudgeResponses, marks: Marks) -> Pool:
+def pre_pool(responses: JudgeResponses, marks: Marks) -> Pool:
     """PRE (Auto-Exam): judges whose P_c exceeds .55, each with one vote (appendix 5)."""
     power, samples = (
         np.asarray(np.nan_to_num(each) > PRE_BAR, dtype=np.float64)
@@ -86,9 +86,7 @@ def consistent(responses: JudgeResponses, marks: Marks) -> Pool:
     return Pool(PRE, ("consistency",), power, decide(responses.votes, power), samples)
 
 
-def filtered_by_people(
-    responses: JudgeResponses, gold: Floats, panel: Panel, count: int = FOLDS
-) -> Pool:
+def human_pool(responses: JudgeResponses, gold: Floats, panel: Panel, count: int = FOLDS) -> Pool:
     """PRE's human filter: judges whose accuracy exceeds ``HUMAN_BAR``, weighted with it.
 
     An item's fold hangs on ids alone, and not on the order of the items.

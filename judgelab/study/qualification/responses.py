@@ -39,8 +39,6 @@ from judgelab.stats.qualification.exams import (
 )
 
 Counts = NDArray[np.int64]
-Paper = tuple[ExamPaper, LoggedLM]
-"""The questions of an exam, and who wrote them."""
 Absence = tuple[str, str, Sequence[str]]
 """An exam that judges did not take, why, as a clause, and who did not; nobody: it was not held."""
 
@@ -213,7 +211,14 @@ def ask(
     """
     lms = {judge: own.evaluation_lm for judge, own in judges.items()}
     _check_exams(context, lms, exams)
-    papers, absences = _papers(context, panel, exams)
+    papers: dict[str, tuple[ExamPaper, LoggedLM]] = {}  # with who wrote it
+    absences: list[Absence] = []
+    for name, exam in exams.items():
+        writer = LoggedLM(context.writer())
+        try:
+            papers[name] = exam.prepare(panel, writer, seed=context.seed), writer
+        except NotHeldError as cause:
+            absences.append((name, f"{cause}, or study.{name}=null", ()))
     voting = {judge: LoggedLM(lm) for judge, lm in lms.items()}
     measurements: dict[str, xr.Dataset] = {}
     for judge, own in judges.items():
@@ -260,27 +265,10 @@ def _check_exams(
             )
 
 
-def _papers(
-    context: Context, panel: Panel, exams: Mapping[str, Exam]
-) -> tuple[dict[str, Paper], list[Absence]]:
-    """The questions of each exam, and exams that cannot be held."""
-    papers, absences = dict[str, Paper](), list[Absence]()
-    for name, exam in exams.items():
-        writer = LoggedLM(context.writer())
-        try:
-            papers[name] = exam.prepare(panel, writer, seed=context.seed), writer
-        except NotHeldError as cause:
-            absences.append((name, f"{cause}, or study.{name}=null", ()))
-    return papers, absences
-
-
 def _judges_by(words: Mapping[str, str]) -> dict[str, list[str]]:
     """Each word -> the judges with it; those without any are left out."""
-    judges: dict[str, list[str]] = {}
-    for judge, word in words.items():
-        if word:
-            judges.setdefault(word, []).append(judge)
-    return judges
+    each = dict.fromkeys(filter(None, words.values()))
+    return {word: [judge for judge, own in words.items() if own == word] for word in each}
 
 
 def _cells(

@@ -26,9 +26,9 @@ from judgelab.study.qualification.case import Case, all_tables, figures, notes
 from judgelab.study.qualification.figures import DRAWINGS, HEADLINES, compare
 from judgelab.study.qualification.pools import (
     FOLDS,
-    consistent,
-    examined,
-    filtered_by_people,
+    exam_pools,
+    human_pool,
+    pre_pool,
     preferences_of,
 )
 from judgelab.study.qualification.responses import (
@@ -178,12 +178,12 @@ class Qualification(JudgesStudy):
             every = {"length": exam.over_length, "random": lead_over_chance(answers)}
             leads = {key: lead for key, lead in every.items() if lead and key in self.controls}
             marks[name] = mark(answers, bar, self.bootstrap, context.seed, leads)
-        pools = examined(responses, marks)
+        pools = exam_pools(responses, marks)
         if "consistency" in marks:
-            pools.append(consistent(responses, marks["consistency"]))
+            pools.append(pre_pool(responses, marks["consistency"]))
         gold = preferences_of(panel, responses.pairs)
         if (abs(gold) == 1).any() and len(panel.items) >= FOLDS:
-            pools.append(filtered_by_people(responses, gold, panel))
+            pools.append(human_pool(responses, gold, panel))
         return Case(
             panel=panel,
             responses=responses,

@@ -74,7 +74,7 @@ class ScreenCase:
     blocks: Sequence[Places]
     exams: Sequence[CriticExam]
     facts: TextFacts
-    screened: Screening | None  # None where no critic qualifies
+    screening: Screening | None  # None where no critic qualifies
     verdicts: Sequence[Verdict] = ()
     reasons: Sequence[Reason] = ()  # why "not known", or exempt from the bars; "" of the others
     # critic that qualified -> [items, agents] its own effects, in its unit
@@ -121,17 +121,17 @@ class ScreenCase:
     @cached_property
     def ranking(self) -> Ranking | None:
         """Of those, by how much they share with the others; ranks hold together at .95."""
-        if self.screened is None or len(self.contestants) < 3:
+        if self.screening is None or len(self.contestants) < 3:
             return None
-        return rank_intervals(self.screened.effect[:, self.contestants], level=0.95)
+        return rank_intervals(self.screening.effect[:, self.contestants], level=0.95)
 
     @cached_property
     def apart(self) -> list[int]:
         """Agents that say something, and agree with the others surely less than most of them do:
         by rank, and by a share of the median of the others below ``APART``."""
-        if self.screened is None or self.ranking is None:
+        if self.screening is None or self.ranking is None:
             return []
-        effect, better = self.screened.effect[:, self.contestants], self.ranking.rank_low - 1
+        effect, better = self.screening.effect[:, self.contestants], self.ranking.rank_low - 1
         far = shares(effect, np.arange(len(self.contestants)))[0].high < APART
         return [self.contestants[k] for k in np.flatnonzero(far & (better > (len(far) - 1) / 2))]
 
@@ -167,10 +167,10 @@ class RankingBelief:
     def features(self) -> Mapping[str, float]:
         """See ``stats.screen.belief.features``."""
         case, places = self.case, self.case.contestants
-        if case.screened is None or len(places) < 3:
+        if case.screening is None or len(places) < 3:
             return {}
         critics = [row_means(one[:, places].T) for one in case.effects.values()]
-        return features(case.screened.effect[:, places], case.words[places], critics)
+        return features(case.screening.effect[:, places], case.words[places], critics)
 
     @property
     def tau(self) -> float:

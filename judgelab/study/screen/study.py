@@ -157,10 +157,10 @@ class Screen(JudgesStudy):
         context.run_dir.write_table("records/clean_texts.parquet", text_records(panel))
         write_sources(context, panel)
         write_replies(context, panel, {name: lm.log for name, lm in lms.items()})
-        if case.screened is not None:
+        if case.screening is not None:
             names, ids = [a.name for a in panel.agents], [item.id for item in panel.items]
             places = {"item": ids, "agent": names}
-            agent = xr.DataArray(case.screened.effect, places, list(places))
+            agent = xr.DataArray(case.screening.effect, places, list(places))
             table = score_records(panel, Scores(agent=agent))
             context.run_dir.write_table("records/clean_scores.parquet", table)
 
@@ -224,7 +224,7 @@ def _words(case: ScreenCase, those: Sequence[int]) -> str:
 
 def _agents_table(case: ScreenCase) -> Table:
     """One row each, by verdict and name."""
-    rows, screening, order = list[Row](), case.screened, list(PHRASES)
+    rows, screening, order = list[Row](), case.screening, list(PHRASES)
     critic = next((one.critic.name for one in case.pool if one.critic.estimator), "")
     places = range(len(case.names) if screening else 0)
     for k in sorted(places, key=lambda k: (order.index(case.verdicts[k]), case.names[k])):
@@ -273,7 +273,7 @@ def _odd_items_table(case: ScreenCase) -> Table:
     """Items on which agents that say nothing, say much less or stand apart share least."""
     rows = list[Row]()
     odd = [*case.those("nothing"), *case.those("much less"), *case.apart]
-    effect = np.empty((0, 0)) if case.screened is None else case.screened.effect
+    effect = np.empty((0, 0)) if case.screening is None else case.screening.effect
     for k in odd:
         others = np.nanmean(np.delete(effect, k, axis=1), axis=1)
         gap = np.where(np.isnan(effect[:, k]), np.inf, effect[:, k] - others)

@@ -22,10 +22,10 @@ from judgelab.report.sweep import write
 from judgelab.stats.intervals.arrays import Floats, Mask
 from judgelab.stats.qualification.exams import ConfidenceAnswers, mark, shares
 from judgelab.study.qualification.pools import (
-    admitted,
     answer_scores,
-    consistent,
-    filtered_by_people,
+    exam_pool,
+    human_pool,
+    pre_pool,
 )
 from judgelab.study.qualification.responses import ExamResult, JudgeResponses
 from tests.drawings import draw
@@ -220,12 +220,12 @@ def test_no_item_is_graded_by_weights_that_it_taught() -> None:
     even = (folds([item.id for item in panel.items], 2, seed=0) == 0)[:, None]
     grades = np.stack([np.where(even, human, -human), np.where(even, -human, human)])
     responses = heard(grades)
-    pool = filtered_by_people(responses, np.ones((8, 3)), panel, 2)
+    pool = human_pool(responses, np.ones((8, 3)), panel, 2)
     assert (pool.sign == -1).all()
     assert_allclose(answer_scores(responses, pool, 3), -human)
     assert_allclose(pool.power, [0.5, 0.5])  # their mean would have graded all alike
     turned = replace(panel, items=panel.items[::-1])
-    again = filtered_by_people(heard(grades[:, ::-1]), np.ones((8, 3)), turned, 2)
+    again = human_pool(heard(grades[:, ::-1]), np.ones((8, 3)), turned, 2)
     assert_allclose(again.sign, pool.sign[::-1])
 
 
@@ -234,7 +234,7 @@ def test_pre_takes_consistency_above_its_own_threshold_and_gives_each_one_vote()
     answers = np.array([[0.56] * 5, [0.95] * 5, [0.55] * 5])
     marks = mark(shares(answers), None, draws=20)
     responses = heard(np.ones((3, 5, 1, 2)))
-    pool = consistent(responses, marks)
+    pool = pre_pool(responses, marks)
     assert_allclose(pool.power, [1, 1, 0])
     assert (pool.name, pool.same_list) == ("PRE", 1.0)
 
@@ -251,7 +251,7 @@ def test_who_is_excused_from_an_exam_weighs_as_its_passers_do() -> None:
     }
     taken = {"consistency": np.ones(3, dtype=bool), "self_confidence": exam.easy.count.any(axis=1)}
     responses = heard(np.ones((3, 10, 1, 2)), **taken)
-    pool = admitted(responses, marks, tuple(marks))
+    pool = exam_pool(responses, marks, tuple(marks))
     assert_allclose(pool.power, [0.95, 0.95, 0])
     assert pool.power_samples is not None
     assert_allclose(pool.power_samples, np.tile([0.95, 0.95, 0], (20, 1)))
@@ -264,5 +264,5 @@ def test_a_pool_is_weighted_by_the_exams_it_asks_for() -> None:
     }
     taken = {exam: np.ones(1, dtype=bool) for exam in marks}
     responses = heard(np.ones((1, 5, 1, 2)), **taken)
-    assert_allclose(admitted(responses, marks, ["consistency"]).power, [0.8])
-    assert_allclose(admitted(responses, marks, list(marks)).power, [0.7])
+    assert_allclose(exam_pool(responses, marks, ["consistency"]).power, [0.8])
+    assert_allclose(exam_pool(responses, marks, list(marks)).power, [0.7])
