@@ -105,8 +105,7 @@ def test_progress_is_a_line_now_and_then_or_live_on_a_terminal(
         waiting.tell("again in 40 s")
     line = "judge: 40 of 300 calls, 40 from the cache, 0.01 USD\n"
     assert stream.getvalue() == f"{line}again in 40 s\n"
-    stream = io.StringIO()
-    monkeypatch.setattr(stream, "isatty", lambda: True)
+    monkeypatch.setattr(stream := io.StringIO(), "isatty", lambda: True)
     progress = Progress(str, stream)
     progress.stage("judge", 300)
     progress.begin_batch(300, 0)  # all items in one batch
