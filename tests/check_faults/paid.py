@@ -49,7 +49,7 @@ def started(
         "unscored": sum(left.reasons.values()),
         "cost meter": f"{left.cost:.4f} + {left.perhaps:.4f}",
         "cost server": f"{server.cost(*PRICES):.4f}",
-        "DONE": left.is_done,
+        "DONE": left.done,
         "s": round(ended.seconds, 1),
     }
     found.rows.append(line)
@@ -159,7 +159,7 @@ def outage_after(place: Place) -> Findings:
         second, account, left = started(found, place, "second", server, root, job)
     knocks = out.requests - half
     found.notes.append(f"requests into the outage: {knocks}")
-    found.claim("the first start exits with 3, not finished", (first.code, left.is_done) == (3, 1))
+    found.claim("the first start exits with 3, not finished", (first.code, left.done) == (3, 1))
     found.claim(f"it stops soon ({knocks} requests into the outage, bound {KNOCKS})",
                 knocks <= KNOCKS)  # fmt: skip
     settles(found, place, root, second)
