@@ -10,7 +10,7 @@ OUT ?= outputs/tables.json
 # one thread each: two workers that spin for each other on two cores are ten times as slow
 # bytecode is kept, whatever the environment says, and bitsandbytes imports no compiler that no test
 # uses: tests start hundreds of processes
-TESTS = PYTHONDONTWRITEBYTECODE= TORCH_COMPILE_DISABLE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder --durations=20
+TESTS = PYTHONDONTWRITEBYTECODE= TORCHDYNAMO_DISABLE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder --durations=20
 
 # what may come out otherwise on another CPU
 CPU_TESTS = tests/e2e/test_finetune.py tests/unit/evaluation_lm/test_transformers.py \
