@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nltk.metrics.distance import edit_distance
 
 from judgelab.attack.character_deletion import CharacterDeletion
 from judgelab.attack.fictional_entities import FictionalEntities
 from judgelab.attack.grammatical_errors import GrammaticalErrors, error_sites
-from judgelab.attack.protocol import Attack, Perturbation
+from judgelab.attack.protocol import Attack, Perturbation, edits
 from judgelab.attack.rewriting_insertion import RewritingInsertion
 from judgelab.attack.sentence_reordering import SentenceReordering
 from judgelab.attack.typos import Typos, typos
@@ -83,8 +82,12 @@ def test_character_deletion_takes_letters_and_digits_alone(text: str, k: int, se
 
 @pytest.mark.parametrize("k", [1, 5, 20])
 def test_typos_are_as_many_as_asked_for_and_each_changes_the_text(k: int) -> None:
+    from nltk.metrics.distance import edit_distance
+
     for seed in range(6):
-        assert k <= edit_distance(TEXT, typos(TEXT, k, rng(seed))) <= 2 * k
+        mistyped = typos(TEXT, k, rng(seed))
+        assert k <= edit_distance(TEXT, mistyped) <= 2 * k
+        assert edits(TEXT, mistyped) <= edit_distance(TEXT, mistyped), "a swap is one"
     assert typos("", 3, rng(0)) == "" and typos("?!", 3, rng(0)) == "?!"
 
 
