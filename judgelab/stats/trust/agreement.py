@@ -227,10 +227,12 @@ class GradedRows:
             at = np.flatnonzero(there)
             rows = np.broadcast_to(values, judged.shape)[k, at], self.target[at], self.weight[at]
             pairs = _credits(*rows, self.group[at])
-            # two rows of one text are no pair
-            own = _credits(*rows, _cells(self.group[at], self.unit[at]))
-            for side, x, y in zip(sums, pairs, own, strict=True):
-                side[k] = np.bincount(self.cluster[at], x - y, minlength=clusters)
+            texts = _cells(self.group[at], self.unit[at])
+            if texts.max(initial=-1) + 1 < len(texts):  # two rows of one text are no pair
+                own = _credits(*rows, texts)
+                pairs = pairs[0] - own[0], pairs[1] - own[1]
+            for side, each in zip(sums, pairs, strict=True):
+                side[k] = np.bincount(self.cluster[at], each, minlength=clusters)
         return Shares.of(sums[0], sums[1], self.turn, twice=self.across)
 
 
@@ -282,9 +284,9 @@ def _pairs_within(group: Places) -> float:
 
 def _cells(*columns: NDArray[np.generic]) -> Places:
     """[rows] number of the row's combination of values."""
-    number = np.zeros(len(columns[0]), np.intp)
-    for each in columns:
-        place = np.unique(each, return_inverse=True)[1]
+    first, *others = (np.unique(each, return_inverse=True)[1] for each in columns)
+    number = first.astype(np.intp)
+    for place in others:
         both = number * (int(place.max(initial=0)) + 1) + place
         number = np.unique(both, return_inverse=True)[1].astype(np.intp)
     return number
@@ -292,8 +294,7 @@ def _cells(*columns: NDArray[np.generic]) -> Places:
 
 def _sums_within(group: Places, weight: Floats) -> Floats:
     """[rows] sum of the weights of the row's group."""
-    number = np.unique(group, return_inverse=True)[1]
-    return np.asarray(np.bincount(number, weight)[number] if len(number) else weight * 0.0)
+    return np.asarray(np.bincount(group, weight)[group])
 
 
 def _credits(
@@ -304,26 +305,24 @@ def _credits(
     count = weight * (_sums_within(group, weight) - alike)
     total = np.zeros(len(values))
     places = np.flatnonzero(~np.isnan(values))
-    v, t, g, w = values[places], target[places], group[places], weight[places]
-    concordant = _below_in_both(v, t, g, w) + _below_in_both(-v, -t, g, w)
-    ties = _sums_within(_cells(g, v), w) - _sums_within(_cells(g, v, t), w)
+    v, t, g, w = _cells(values[places]), _cells(target[places]), group[places], weight[places]
+    above = v.max(initial=0) - v, t.max(initial=0) - t
+    concordant = _below_in_both(v, t, g, w) + _below_in_both(*above, g, w)
+    tied = _cells(g, v)
+    ties = _sums_within(tied, w) - _sums_within(_cells(tied, t), w)
     total[places] = w * (concordant + ties / 2)
     return total, count
 
 
-def _below_in_both(one: Floats, two: Floats, group: Places, weight: Floats) -> Floats:
-    """[rows] weight of the rows of the same group that are lower in both, in n (log n)^2 time.
+def _below_in_both(first: Places, rank: Places, group: Places, weight: Floats) -> Floats:
+    """[rows] weight of the rows of the same group that are lower in both ranks, in n (log n)^2
+    time.
 
-    Bit by bit of the rank of ``two``: of rows that share the higher bits those with a 1 are above
-    those with a 0, of which the ones that are lower in ``one`` count.
+    Bit by bit of the second: of rows that share the higher bits those with a 1 are above those
+    with a 0, of which the ones that are lower in the first count.
     """
-    below = np.zeros(len(one))
-    if not len(one):
-        return below
-    rank = np.unique(two, return_inverse=True)[1].astype(np.int64)
-    first = np.unique(one, return_inverse=True)[1].astype(np.int64)
-    block = np.unique(group, return_inverse=True)[1].astype(np.int64)
-    for bit in range(int(rank.max()).bit_length() - 1, -1, -1):
+    below, block = np.zeros(len(first)), group.astype(np.int64)
+    for bit in range(int(rank.max(initial=0)).bit_length() - 1, -1, -1):
         high = (rank >> bit) & 1
         order = np.lexsort((first, block))
         zeros = np.where(high[order] == 0, weight[order], 0.0)
@@ -333,7 +332,7 @@ def _below_in_both(one: Floats, two: Floats, group: Places, weight: Floats) -> F
         new_run = new_block | np.r_[True, f[1:] != f[:-1]]
         run_start = before[np.maximum.accumulate(np.where(new_run, np.arange(len(b)), 0))]
         block_start = before[np.maximum.accumulate(np.where(new_block, np.arange(len(b)), 0))]
-        lower = np.empty(len(one))
+        lower = np.empty(len(first))
         lower[order] = run_start - block_start
         below += np.where(high == 1, lower, 0.0)
         block = block * 2 + high
