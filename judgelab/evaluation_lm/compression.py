@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable
-from importlib import metadata
 from itertools import chain
 from multiprocessing import get_start_method, parent_process
 from typing import Annotated
@@ -17,6 +16,7 @@ from judgelab.core.errors import ConfigError
 from judgelab.core.estimator import Presentation
 from judgelab.core.lm import Capability, EvaluationLM, LogProb, LogProbTable, Pairs, Strings
 from judgelab.scoring.ppm import WorkerLost, Workers, sizes
+from judgelab.store.fingerprint import version_of
 
 NATS_PER_BYTE = 8 * math.log(2)
 OWN = 400  # texts of an LM that this process compresses itself; a process then costs less
@@ -47,7 +47,7 @@ class Compression(EvaluationLM):
     @property
     def identity(self) -> str:
         """Predictor and its settings."""
-        version = metadata.version("pyppmd")
+        version = version_of("pyppmd")
         return f"compression pyppmd={version} variant=7 order={self.order} memory={self.memory}"
 
     @property

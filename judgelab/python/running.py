@@ -107,7 +107,8 @@ def _composed(
     with _faults_in_words(overrides):
         cfg = composed(overrides)
         rest = {key: value for key, value in settings.items() if key not in options}
-        overrides += [f"{_key(key, cfg)}={literal(value)}" for key, value in rest.items()]
+        places = {_key(key, cfg): value for key, value in rest.items()}
+        overrides += [f"{place}={literal(value)}" for place, value in places.items()]
         if judges is not None and "judges" not in list(cfg.study):
             raise ConfigError(
                 f"study={_study(cfg)} asks no judges of its own: leave judges out, or choose "
@@ -115,8 +116,10 @@ def _composed(
             )
         if isinstance(judges, str | os.PathLike):
             overrides.append(f"study.judges={literal(os.fspath(judges))}")
-        if data is not None:  # last: a setting says where a frame is kept
-            overrides += _data(data, composed(overrides) if rest else cfg, overrides)
+        if data is not None:
+            base = composed(overrides) if "paths" in places else cfg
+            root = Path(places.get("paths.root", base.paths.root))  # where a frame is kept
+            overrides += _data(data, base, root, overrides)
         cfg, hydra = composed_call(overrides)
         if hydra.mode == RunMode.MULTIRUN:
             raise ConfigError(ONE)
@@ -165,12 +168,12 @@ def _study(config: Any) -> str:
     return str(config.study["_target_"]).split(".")[-2]
 
 
-def _data(data: Any, base: Any, words: Sequence[str]) -> Iterator[str]:
+def _data(data: Any, base: Any, root: Path, words: Sequence[str]) -> Iterator[str]:
     if "path" not in list(base.dataset):  # a missing value is none to OmegaConf
         raise ConfigError("This dataset reads no data of yours: leave dataset out, or data.")
     if any(word.startswith("dataset.path=") for word in words):
         raise ConfigError("data and dataset.path are given: leave one of them out.")
-    yield f"dataset.path={literal(_path_of(data, Path(base.paths.root)))}"
+    yield f"dataset.path={literal(_path_of(data, root))}"
     if "source" in list(base.dataset):
         yield "dataset.source=path"
 

@@ -7,6 +7,7 @@ import inspect
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,7 @@ def fingerprint(config: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
 
 
+@cache
 def version_of(package: str) -> str | None:
     """The version that is installed."""
     try:
