@@ -45,6 +45,7 @@ class Setting:
     what: str  # what it means; empty where nobody says
 
 
+@cache
 def settings(path: Path) -> list[Setting]:
     """Of a YAML and of the option it starts from, those of nested parts included, in its order."""
     text = path.read_text(encoding="utf-8")
@@ -62,9 +63,8 @@ def _bases(path: Path) -> list[Path]:
     """Options of the same folder that a YAML starts from."""
     defaults = (yaml.safe_load(path.read_text(encoding="utf-8")) or {}).get("defaults", [])
     files = [path.with_name(f"{one}.yaml") for one in defaults if isinstance(one, str)]
-    return [
-        base for base in files if base.is_file() and base.parent != CONF
-    ]  # no settings of Hydra
+    # no settings of Hydra
+    return [base for base in files if base.is_file() and base.parent != CONF]
 
 
 def _of(
@@ -107,6 +107,7 @@ def located(target: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
+@cache
 def _arguments(target: str | None) -> dict[str, str]:
     """Argument -> what its class says of it, by the field or under ``Args``, as a YAML would."""
     if target is None:
