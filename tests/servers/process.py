@@ -48,20 +48,6 @@ class Running:
 
 
 @contextmanager
-def real_lms() -> Iterator[str]:
-    """The address, without /v1, of a server of real models (tests/servers/real_lm.py)."""
-    script = str(Path(__file__).with_name("real_lm.py"))
-    process = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE)
-    assert process.stdout is not None
-    try:
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
-
-
-@contextmanager
 def scripted(folder: Path, **settings: Any) -> Iterator[Running]:
     """A server with these settings (tests/servers/scripted.py) for as long as the block lasts."""
     folder.mkdir(parents=True, exist_ok=True)

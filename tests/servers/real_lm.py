@@ -1,17 +1,18 @@
 """Real models behind /v1/completions, with the log-probabilities of their prompts.
 
-``python real_lm.py``; prints its port. A request names the model by its folder. Prompts are read
-as vLLM does: tokens as they are, and text with the first token that the tokenizer adds. What stands
-between host and /v1 in the address are manners: ``text`` refuses tokens; ``keeps60`` cuts prompts
-to their last 60.
+A request names the model by its folder. Prompts are read as vLLM does: tokens as they are, and
+text with the first token that the tokenizer adds. What stands between host and /v1 in the address
+are manners: ``text`` refuses tokens; ``keeps60`` cuts prompts to their last 60.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any
 
 import torch
@@ -80,9 +81,16 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, *_: Any) -> None: ...
 
 
-if __name__ == "__main__":
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
+@contextmanager
+def real_lms() -> Iterator[str]:
+    """The address, without /v1, of such a server: a thread, as a process imports torch again."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    print(server.server_address[1], flush=True)
-    server.serve_forever()
+    thread = Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+        Handler.models.cache_clear()

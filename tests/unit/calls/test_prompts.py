@@ -17,7 +17,7 @@ from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.evaluation_lm.transformers import Transformers
 from tests.real_lm import SMOLLM2, loaded_once, needs_smollm2
-from tests.servers.process import real_lms
+from tests.servers.real_lm import real_lms
 
 QUICK = Limits(timeout=60.0, backoff=0.05, longest_wait=0.2, retries=1, concurrency=2)
 CONTEXTS = [

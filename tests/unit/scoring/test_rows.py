@@ -17,15 +17,12 @@ from judgelab.scoring.prefix_tree import Job, ScoringPlan, make_plan
 from tests.real_lm import SMOLLM2, needs_smollm2, oracle_that_remembers
 from tests.tiny_models import model
 
-TEMPLATE = "Two people describe the same film. The first says:\n"
-TEXTS = (
-    "A young pianist leaves her village and comes home to teach.",
-    "A thriller about a bank robbery in Lisbon.",
-)
+TEMPLATE = "Two people on a film. The first:\n"
+TEXTS = ("A pianist comes home to teach.", "A bank robbery in Lisbon.")
 
 
 def texts_as_jobs(tokenizer: Any) -> list[Job]:
-    contexts = [TEMPLATE, *(f"{TEMPLATE}{text}\nThe second says:\n" for text in TEXTS)]
+    contexts = [TEMPLATE, *(f"{TEMPLATE}{text}\nThe second:\n" for text in TEXTS)]
     before, after = (
         [tuple(ids) for ids in tokenizer(texts, add_special_tokens=False)["input_ids"]]
         for texts in (contexts, list(TEXTS))
