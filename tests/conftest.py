@@ -5,17 +5,21 @@ from __future__ import annotations
 import gc
 import os
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import astuple, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hydra import version
 from hydra._internal import config_loader_impl as hydra_loader
 from hydra._internal import defaults_list
+from hydra._internal.config_repository import ConfigRepository
 from hydra._internal.defaults_list import DefaultsList
-from omegaconf import OmegaConf
+from hydra.core.config_store import ConfigStore
+from hydra.plugins.config_source import ConfigResult
+from omegaconf import OmegaConf, _utils, base
 
 from judgelab.config.targets import trusting
 from judgelab.engine import execution
@@ -47,9 +51,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What is imported is no garbage: looking through it took a twentieth of the time."""
+    """What is imported is no garbage: looking through it took a twentieth of the time, and looking
+    as often as by default through the rest as much."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(10_000, 10, 10)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -63,27 +69,33 @@ def _own_classes() -> Iterator[None]:
 def _configs_are_composed_once() -> Iterator[None]:
     """Tests compose some two thousand configs, of the same few hundred files and options.
 
-    A file is parsed once. Where all options are ours, Hydra lays the options that a command chooses
-    over each other once; the keys that the command sets it lays over a copy of that, each time.
+    A file is parsed once, so is an interpolation. Where all options are ours, Hydra lays the
+    options that a command chooses over each other once, those that two commands begin with once
+    for both; the keys that the command sets it lays over a copy of that, each time.
     """
-    load, parsed = OmegaConf.load, dict[Any, bytes]()
-    list_defaults, lists = hydra_loader.create_defaults_list, dict[Any, DefaultsList]()
-    loader, together = hydra_loader.ConfigLoaderImpl, dict[Any, bytes]()
-    merge = loader._compose_config_from_defaults_list
+    load, list_defaults = OmegaConf.load, hydra_loader.create_defaults_list
+    loader, read_option = hydra_loader.ConfigLoaderImpl, ConfigRepository.load_config
+    merge, load_option = loader._compose_config_from_defaults_list, loader._load_single_config
+    kept, begun = dict[Any, bytes](), set[Any]()
+
+    def once(key: Any, make: Callable[[], Any]) -> Any:
+        if key not in kept:
+            kept[key] = pickle.dumps(make())
+        return pickle.loads(kept[key])
 
     def load_once(file: Any) -> Any:
         path = Path(file if isinstance(file, str | Path) else file.name)  # Hydra opens it first
         there = path.stat()
-        key = (str(path), there.st_mtime_ns, there.st_size)
-        if key not in parsed:
-            parsed[key] = pickle.dumps(load(file))
-        return pickle.loads(parsed[key])
+        return once((str(path), there.st_mtime_ns, there.st_size), lambda: load(file))
 
     def places(repo: Any) -> object:
         """Where the options lie; where some are not ours, another value each time."""
         found = [one.path for one in repo.get_sources() if one.scheme() == "file"]
         ours = all(Path(path).is_relative_to(ROOT / "conf") for path in found)
         return tuple(found) if ours else object()
+
+    def read_once(repo: Any, config_path: str) -> Any:
+        return once((places(repo), config_path), lambda: read_option(repo, config_path))
 
     def list_once(repo: Any, overrides_list: Any, **more: Any) -> DefaultsList:
         words = [word for word in overrides_list if not word.is_sweep_override()]
@@ -93,20 +105,38 @@ def _configs_are_composed_once() -> Iterator[None]:
             if repo.group_exists(word.key_or_group) and not isinstance(word.value(), dict)
         ]
         key = (places(repo), *more.values(), *(word.input_line for word in options))
-        if key not in lists:
-            lists[key] = list_defaults(repo, overrides_list=options, **more)
-        return replace(lists[key], config_overrides=[one for one in words if one not in options])
+        found = once(key, lambda: list_defaults(repo, overrides_list=options, **more))
+        return replace(found, config_overrides=[one for one in words if one not in options])
+
+    def option(self: Any, default: Any, repo: Any) -> Any:
+        merged = isinstance(default, ConfigResult)
+        return default if merged else load_option(self, default=default, repo=repo)
 
     def merge_once(self: Any, defaults: Any, repo: Any) -> Any:
         key = (places(repo), *map(astuple, defaults))
-        if key not in together:
-            together[key] = pickle.dumps(merge(self, defaults, repo))
-        return pickle.loads(together[key])
+        starts = [key[:count] for count in range(2, len(key) + 1)]
+        met = max((start for start in starts if start in begun), key=len, default=key)
+        begun.update(starts)
+        for wanted in (met, key):  # as far as a command before went with this one, and all of it
+            known = max((start for start in starts if start in kept), key=len, default=key[:1])
+            rest = defaults[len(known) - 1 : len(wanted) - 1]
+            if rest and known in kept:
+                rest = [ConfigResult("", "", pickle.loads(kept[known]), {}), *rest]
+            if rest:
+                kept[wanted] = pickle.dumps(merge(self, rest, repo))
+        return pickle.loads(kept[key])
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(OmegaConf, "load", staticmethod(load_once))
+        patch.setattr(ConfigRepository, "load_config", read_once)
         patch.setattr(hydra_loader, "create_defaults_list", list_once)
+        patch.setattr(loader, "_load_single_config", option)
         patch.setattr(loader, "_compose_config_from_defaults_list", merge_once)
+        # each composition copied all that Hydra has stored; it copies what it takes from there
+        patch.setattr(ConfigStore, "__deepcopy__", lambda store, _: store, raising=False)
+        for module in (base, _utils):
+            patch.setattr(module, "parse", cache(base.parse))
+        patch.setattr(version, "_get_version", cache(version._get_version))
         # for each file a map of all choices, which interpolated defaults alone read; we have none
         patch.setattr(defaults_list, "_create_interpolation_map", lambda *_: OmegaConf.create())
         # no test changes our code; a user's run hashes it once

@@ -15,7 +15,7 @@ from judgelab.config.targets import located
 from judgelab.core.lm import Capability
 from judgelab.mechanism.criteria import criteria_tasks
 from judgelab.mechanism.protocol import Subject
-from tests.contract.test_floors import EDGES
+from tests.contract.test_floors import edges
 
 ROOT = Path(__file__).resolve().parents[2]
 CONF = ROOT / "conf"
@@ -30,7 +30,7 @@ def test_every_module_of_an_axis_is_an_option_or_serves_one() -> None:
     for axis, name in OPTIONS:
         node = read_option(CONF / axis / f"{name}.yaml")
         targets.add(node["_target_"].rsplit(".", 1)[0])
-    used = targets | {there for _, there in EDGES}
+    used = targets | {there for _, there in edges()}
     for axis in AXES:
         found = {f"judgelab.{axis}.{file.stem}" for file in (ROOT / "judgelab" / axis).glob("*.py")}
         stray = {module for module in found - used if not module.endswith(".__init__")}

@@ -19,7 +19,7 @@ from markdown_it.token import Token
 from experiments import catalogue
 from tests.check_faults.__main__ import TRIALS
 from tests.conftest import SLOW
-from tests.contract.test_floors import TREES
+from tests.contract.test_floors import trees
 from tests.documented import COMMANDS, COMPOSED, ELSEWHERE, PAGES, ROOT
 from tests.servers.modes import check
 from tests.servers.schedule import Fault
@@ -148,7 +148,7 @@ def options(axis: str) -> set[str]:
 def said() -> Iterator[tuple[str, str]]:
     """(file, words) of pages, and of strings in code."""
     yield from ((page.name, page.read_text(encoding="utf-8")) for page in PAGES)
-    for file, tree in TREES.items():
+    for file, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield file.name, node.value

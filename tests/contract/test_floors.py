@@ -34,20 +34,23 @@ FLOORS = (
 FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
 
 
-TREES = {
-    file.relative_to(PACKAGE): ast.parse(file.read_text("utf-8"))
-    for file in sorted(PACKAGE.rglob("*.py"))
-}
+FILES = sorted(PACKAGE.rglob("*.py"))
 MODULES = {
     ".".join(("judgelab", *part.with_suffix("").parts))
-    for file in TREES
+    for file in (one.relative_to(PACKAGE) for one in FILES)
     for part in (file, *list(file.parents)[:-1])
 }
 
 
+@cache
+def trees() -> dict[Path, ast.Module]:
+    """The code of every file; parsed by the one worker that runs these tests."""
+    return {file.relative_to(PACKAGE): ast.parse(file.read_text("utf-8")) for file in FILES}
+
+
 def imports() -> Iterator[tuple[str, str]]:
     """(module that imports, module imported), both of judgelab, wherever in the file it stands."""
-    for file, tree in TREES.items():
+    for file, tree in trees().items():
         parts = ("judgelab", *file.with_suffix("").parts)
         own = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         for node in ast.walk(tree):
@@ -71,7 +74,7 @@ def room(module: str) -> str:
     return parts[1] if len(parts) > 1 and parts[1] != "__main__" else ""
 
 
-EDGES = sorted(set(imports()))
+edges = cache(lambda: sorted(set(imports())))
 ROOMS = sorted(p.name for p in PACKAGE.iterdir() if (p / "__init__.py").is_file())
 
 
@@ -85,7 +88,7 @@ def test_every_room_has_a_floor() -> None:
 def test_imports_go_down(name: str) -> None:
     upward = [
         (here, there)
-        for here, there in EDGES
+        for here, there in edges()
         if room(here) == name and room(there) and FLOOR[room(there)] > FLOOR[name]
     ]
     assert not upward
@@ -93,7 +96,7 @@ def test_imports_go_down(name: str) -> None:
 
 def test_rooms_do_not_import_each_other_in_a_circle() -> None:
     below: dict[str, set[str]] = {name: set() for name in ROOMS}
-    for here, there in EDGES:
+    for here, there in edges():
         if room(here) and room(there) and room(here) != room(there):
             below[room(here)].add(room(there))
     while below:
@@ -104,7 +107,7 @@ def test_rooms_do_not_import_each_other_in_a_circle() -> None:
 
 
 def test_no_study_imports_another_and_statistics_nothing_of_ours() -> None:
-    for here, there in EDGES:
+    for here, there in edges():
         if here.startswith("judgelab.study.") and there.startswith("judgelab.study."):
             mine, other = here.split(".")[2], there.split(".")[2]
             assert other in (mine, "common"), f"{here} imports {there}"
@@ -113,7 +116,7 @@ def test_no_study_imports_another_and_statistics_nothing_of_ours() -> None:
 
 def test_a_class_name_means_one_thing() -> None:
     homes: dict[str, list[str]] = {}
-    for file, tree in TREES.items():
+    for file, tree in trees().items():
         for node in tree.body:
             if isinstance(node, ast.ClassDef):
                 homes.setdefault(node.name, []).append(str(file))
@@ -135,7 +138,7 @@ BELOW_STUDIES = ("engine", "report", "tracker")
 
 def words_of(room: str) -> Iterator[tuple[str, str]]:
     """(file, string of its code), docstrings left out."""
-    for file, tree in TREES.items():
+    for file, tree in trees().items():
         nodes = list(ast.walk(tree)) if file.parts[0] == room else []
         said = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
         for node in nodes:
@@ -147,7 +150,7 @@ def words_of(room: str) -> Iterator[tuple[str, str]]:
 def compared_keys() -> set[str]:
     """Summary keys by which studies compare their runs, and the statistics in them."""
     found = set()
-    for file, tree in TREES.items():
+    for file, tree in trees().items():
         for node in ast.walk(tree) if file.parts[0] == "study" else ():
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Headline":
                 key = ast.literal_eval(node.args[0])

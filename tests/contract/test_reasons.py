@@ -23,7 +23,7 @@ from judgelab.engine.context import Context, Parts
 from judgelab.engine.models import Models
 from judgelab.engine.provenance import RECORD, stem_of, with_reasons
 from judgelab.store.run_dir import RunDir
-from tests.contract.test_floors import TREES
+from tests.contract.test_floors import trees
 from tests.failing_lm import FailingEndpoint, FailingLM
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -210,7 +210,7 @@ def test_a_run_from_the_cache_alone_tells_the_same(run: Run) -> None:
 
 
 def test_nobody_reads_replies_past_the_account() -> None:
-    for file, tree in TREES.items():
+    for file, tree in trees().items():
         for node in ast.walk(tree) if file.parts[0] in READERS else ():
             asks = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
             assert not (asks and node.func.attr == "chat"), f"{file}: ask by Exchange.ask"
