@@ -140,10 +140,7 @@ CLONES = os.environ.get("JUDGELAB_CLONES", "")
 
 
 @pytest.mark.skipif(not CLONES, reason="JUDGELAB_CLONES names no folder of the papers' clones")
-@pytest.mark.parametrize(
-    ("clone", "prompts"),
-    [("gem", 7), ("tvd_mi", 3), ("auto_pre", 7)],
-)
+@pytest.mark.parametrize(("clone", "prompts"), [("gem", 7), ("tvd_mi", 3), ("auto_pre", 7)])
 def test_every_prompt_of_the_map_is_in_the_real_clone(clone: str, prompts: int) -> None:
     import yaml
 

@@ -75,9 +75,7 @@ def test_grades_keep_their_raters_and_judges_their_reasons(tmp_path: Path) -> No
     assert found.kind == "grade" and found.raters == ("ann", "bob") and found.names == ("g4",)
     assert same(found.labels, [[4, 5], [2, np.nan], [np.nan, np.nan]])
     assert same(found.verdicts[0, :, 0], [np.nan, 3, np.nan]) and found.asked.all()
-    assert found.reasons == {
-        "g4": {"the verdict is no number": 1, "no verdict in the data": 1},
-    }
+    assert found.reasons == {"g4": {"the verdict is no number": 1, "no verdict in the data": 1}}
     assert [one.human for one in panel.items] == [{"gpt": 4.5, "me": 2.0}, {}]
     assert panel.items[0].scores == {"g4": {"me": 3.0}}
     assert panel.texts == (("It is blue.", "Grey."), ("Wet.", None))

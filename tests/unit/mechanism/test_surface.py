@@ -18,12 +18,7 @@ from tests.scripted import NOBODY, panel_of
 
 SAMPLES = Path(__file__).parents[3] / "judgelab/dataset/samples"
 Kind = Literal["rouge1", "rouge2", "rougeL"]
-TEXTS = (
-    "The ferry from Aldby sank on Monday after a fire.",
-    "A ferry sank.",
-    "Taxes rise.",
-    None,
-)
+TEXTS = ("The ferry from Aldby sank on Monday after a fire.", "A ferry sank.", "Taxes rise.", None)
 PANEL = Panel(
     (Item("1", "s", TEXTS[0]), Item("2", "s", None)),
     tuple(Agent(n) for n in "abcd"),

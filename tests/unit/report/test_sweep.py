@@ -107,7 +107,7 @@ def test_people_come_first_with_the_gain_over_length_and_no_column_is_empty(tmp_
     ]
     found = best_first(finished(tmp_path, summaries, primary="clean/auc"))
     assert [one.heading for one in job_columns(found)] == [
-        *("mechanism", "items", "clean\nhuman", "clean\nhuman gain", "unscored"),
+        *("mechanism", "items", "clean\nhuman", "clean\nhuman gain", "unscored")
     ]
     ((_, said),) = answer(found)
     assert said.startswith("Agreement with people: m1 is first with 0.620 [0.570, 0.670].")

@@ -33,9 +33,7 @@ ORACLE: dict[Method, Callable[[Array, Array], tuple[float, float]]] = {
     "kendall": stats.kendalltau,
 }
 CELLS = st.one_of(
-    st.integers(-3, 3).map(float),
-    st.floats(-5, 5).map(lambda v: round(v, 3)),
-    st.just(math.nan),
+    st.integers(-3, 3).map(float), st.floats(-5, 5).map(lambda v: round(v, 3)), st.just(math.nan)
 )
 TABLES = st.tuples(st.integers(1, 5), st.integers(1, 6)).flatmap(
     lambda shape: st.tuples(
@@ -145,11 +143,7 @@ def test_f_test_equals_sums_of_squares(points: list[tuple[float, float]]) -> Non
     assert fit.curvature == pytest.approx(coefficients[0], rel=1e-6, abs=1e-9)
 
 
-@given(
-    st.floats(-5, 5),
-    st.floats(-3, 3).filter(lambda c: abs(c) > 0.01),
-    st.floats(-20, 20),
-)
+@given(st.floats(-5, 5), st.floats(-3, 3).filter(lambda c: abs(c) > 0.01), st.floats(-20, 20))
 def test_a_parabola_is_recovered(peak: float, curvature: float, height: float) -> None:
     x = np.arange(9.0)
     fit = quadratic_against_linear(x, height + curvature * (x - peak) ** 2)

@@ -56,10 +56,7 @@ def test_who_is_no_better_than_a_control_fails_whatever_the_threshold() -> None:
     longer = np.tile([[1.0, 0.0]], (30, 4))
     answers = np.stack([able, coin, longer, np.full((30, 8), 0.5)])
     exam = shares(answers)
-    controls = {
-        "random": lead_over_chance(exam),
-        "length": lead_over(answers, longer),
-    }
+    controls = {"random": lead_over_chance(exam), "length": lead_over(answers, longer)}
     marks = mark(exam, 0.0, draws=300, controls=controls)
     assert marks.passed.tolist() == [True, False, False, False]
     assert marks.unbeaten(0) == () and set(marks.unbeaten(2)) == {"length", "random"}

@@ -64,8 +64,7 @@ def test_p_does_not_depend_on_levels_nor_the_order_of_agents() -> None:
 
 
 @pytest.mark.parametrize(
-    ("informed", "word"),
-    [(1.0, "something"), (0.35, "much less"), (0.0, "nothing")],
+    ("informed", "word"), [(1.0, "something"), (0.35, "much less"), (0.0, "nothing")]
 )
 def test_words(informed: float, word: str) -> None:
     found = screened(panel([1, 1, 1, 1, informed], blocks=40, seed=1))

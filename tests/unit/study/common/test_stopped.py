@@ -112,9 +112,7 @@ def hash_of(text: str) -> float:
     return float(rng_for(1, text).random())
 
 
-def test_where_scores_depend_on_the_others_all_are_asked_until_all_is_clear(
-    tmp_path: Path,
-) -> None:
+def test_where_scores_depend_on_the_others_all_are_asked_until_all_is_clear(tmp_path: Path) -> None:
     lm = ScriptedLogProb(context_lm)
     one = lab(tmp_path, lm, Mi(), panel())
     result = Leaderboard(stop=Stop(order=0.95), bootstrap=50).run(one)

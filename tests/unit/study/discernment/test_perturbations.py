@@ -13,12 +13,7 @@ from judgelab.attack.padding import Padding
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.mechanism.criteria import FOLDER as CRITERIA
 from judgelab.study.discernment.figures import LEVELS
-from judgelab.study.discernment.perturbations import (
-    FOLDER,
-    WEIGHTS,
-    load_suite,
-    load_weights,
-)
+from judgelab.study.discernment.perturbations import FOLDER, WEIGHTS, load_suite, load_weights
 from judgelab.study.discernment.study import Discernment
 from tests.scripted import NOBODY, ScriptedChat
 from tests.unit.study.discernment.discernment_context import QUICK, counts_typos, lab, references

@@ -21,12 +21,7 @@ from judgelab.report.jobs import comparisons, jobs
 from judgelab.report.sweep import write
 from judgelab.stats.intervals.arrays import Floats, Mask
 from judgelab.stats.qualification.exams import ConfidenceAnswers, mark, shares
-from judgelab.study.qualification.pools import (
-    answer_scores,
-    exam_pool,
-    human_pool,
-    pre_pool,
-)
+from judgelab.study.qualification.pools import answer_scores, exam_pool, human_pool, pre_pool
 from judgelab.study.qualification.responses import ExamResult, JudgeResponses
 from tests.drawings import draw
 from tests.e2e.conftest import inside, only_run
