@@ -285,7 +285,7 @@ def _pairs_within(group: Places) -> float:
 def _cells(*columns: NDArray[np.generic]) -> Places:
     """[rows] number of the row's combination of values."""
     first, *others = (np.unique(each, return_inverse=True)[1] for each in columns)
-    number = first.astype(np.intp)
+    number: Places = first.astype(np.intp)
     for place in others:
         both = number * (int(place.max(initial=0)) + 1) + place
         number = np.unique(both, return_inverse=True)[1].astype(np.intp)
