@@ -35,7 +35,7 @@ def facts(item: int) -> dict[str, object]:
     return drawn | {"d": int(rng.integers(100, 999)), "c": int(rng.integers(1000, 99999))}
 
 
-def table(items: int = 24, **more: object) -> pd.DataFrame:
+def table(items: int = 18, **more: object) -> pd.DataFrame:
     """Four honest agents, and those of ``more``: name -> text of an item."""
     makers = {f"honest {k}": (lambda i, s=s: s.format(**facts(i))) for k, s in enumerate(STYLES)}
     rows = [
@@ -138,10 +138,10 @@ def test_templates_are_named_however_many_there_are_and_missing_texts_are_counte
     answer = dict(found.content["answer"])
     assert all(name in answer["Templates"] for name in ("dull", *odd))
     assert not any(name in answer["Templates"] for name in ("honest", "blank"))
-    assert "blank has no text on 12 of 24 items" in answer["Missing"]
+    assert "blank has no text on 9 of 18 items" in answer["Missing"]
     assert "honest" not in answer["Missing"]
-    assert "24 of 48" in answer["Items"]
-    assert "24 items" in answer["Few items"]
+    assert "18 of 36" in answer["Items"]
+    assert "18 items" in answer["Few items"]
 
 
 def test_who_writes_another_language_is_not_cleared_as_equal_nor_ranked(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_who_writes_another_language_is_not_cleared_as_equal_nor_ranked(tmp_path
         greek = " ".join(np.random.default_rng(item).choice(GREEK.split(), 10))
         return f"{greek} {facts(item)['n']} {facts(item)['p']}"
 
-    found = screened(table(24, names=names), tmp_path, "study.tau=0", "study.probability=0.5")
+    found = screened(table(18, names=names), tmp_path, "study.tau=0", "study.probability=0.5")
     assert verdicts(found)["names"] == "something"
     agents = found.tables["agents"].set_index("system")["verdict"]
     assert agents["names"] != agents["honest 0"]
@@ -165,7 +165,7 @@ def test_a_lone_truthful_system_is_cleared_by_the_sources(tmp_path: Path) -> Non
     makers["right"] = lambda i: STYLES[0].format(**facts(i))
     rows = [
         {"id": f"{i}", "agent": name, "text": make(i), "source": STYLES[3].format(**facts(i))}
-        for i in range(24)
+        for i in range(18)
         for name, make in makers.items()
     ]
     data = pd.DataFrame(rows)
@@ -180,7 +180,7 @@ def test_nothing_is_said_where_nobody_says_anything(tmp_path: Path) -> None:
     words = " ".join(WORDS.values()).split()
     rows = [
         {"id": str(i), "agent": f"a{k}", "text": " ".join(rng.choice(words, 12))}
-        for i in range(24)
+        for i in range(18)
         for k in range(5)
     ]
     found = screened(pd.DataFrame(rows), tmp_path)
@@ -197,7 +197,7 @@ def test_who_only_writes_as_much_as_the_item_asks_for_hides_nobody(tmp_path: Pat
         return " ".join((DULL[0].split() * 9)[: len(long(STYLES[0])(item).split())])
 
     honest = {f"honest {k}": long(style) for k, style in enumerate(STYLES)}
-    found = screened(table(24, **honest, cheat=cheat, again=cheat), tmp_path)
+    found = screened(table(18, **honest, cheat=cheat, again=cheat), tmp_path)
     assert found.tables["critics"].set_index("critic")["auc"]["length"] > 0.75
     assert [verdicts(found)[name] for name in honest] == ["something"] * 4
     assert {verdicts(found)["cheat"], verdicts(found)["again"]} <= {"nothing", "much less"}
@@ -210,7 +210,7 @@ def test_nobody_is_accused_beside_copies_too_short_to_tell(tmp_path: Path) -> No
     styles = {"bot": bot, "its copy": bot, "third": turned, **people}
     rows = [
         {"id": f"doc {i}", "agent": name, "text": style.format(**facts(i))}
-        for i in range(24)
+        for i in range(18)
         for name, style in styles.items()
     ]
     data = pd.DataFrame(rows)
@@ -221,11 +221,8 @@ def test_one_terse_system_clears_nobody_else(tmp_path: Path) -> None:
     def less(item: int) -> str:
         return f"I was told a story about {facts(item)['n']} in a town, and cannot say much more."
 
-    words = verdicts(screened(table(24, less=less), tmp_path))
-    beside = verdicts(
-        screened(table(24, less=less, terse=lambda i: "{n} {v}".format(**facts(i))), tmp_path)
-    )
-    assert words["less"] == beside["less"] == "much less"
+    terse = table(18, less=less, terse=lambda i: "{n} {v}".format(**facts(i)))
+    assert verdicts(screened(terse, tmp_path))["less"] == "much less"
 
 
 @pytest.mark.parametrize(("agents", "items"), [(2, 24), (4, 6)])
@@ -246,7 +243,7 @@ def test_a_ranking_is_shown_where_it_is_believed_and_attacks_are_tried(tmp_path:
     assert found.content["summary"]["ranking"] == "believed"
     assert set(found.tables["ranking"]["system"]) == {f"honest {k}" for k in range(4)}
     assert "much less" in found.content["title"]
-    found = screened(table(14, sorry=sorry), tmp_path, *words, "study.attacked=true")
+    found = screened(table(12), tmp_path, *words, "study.attacked=true", "study.block=4")
     tried = found.tables["attacks"]
     damage = [f"replaced_{share}" for share in (25, 50, 75)]
     assert set(tried["attack"]) == {"padding", "repetition", "format", "pattern", *damage}
