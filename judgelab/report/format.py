@@ -142,7 +142,7 @@ def _printable(value: Any) -> Any:
     """A user's text without control characters; markup as it is."""
     from markupsafe import Markup
 
-    if not isinstance(value, str) or isinstance(value, Markup):
+    if not isinstance(value, str) or isinstance(value, Markup) or value.isprintable():
         return value
     return "".join(c if c.isprintable() or c == "\n" else " " for c in value)
 

@@ -36,10 +36,9 @@ def check_pair(x: ArrayLike, y: ArrayLike, ndim: int, what: str) -> tuple[Floats
 
 def divide(numerator: ArrayLike, denominator: ArrayLike) -> Floats:
     """Elementwise quotient, NaN where the denominator is 0 or either side is NaN."""
-    top, bottom = np.broadcast_arrays(
-        np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
-    )
-    quotient = np.full(top.shape, np.nan)
+    top = np.asarray(numerator, dtype=np.float64)
+    bottom = np.asarray(denominator, dtype=np.float64)
+    quotient = np.full(np.broadcast(top, bottom).shape, np.nan)
     np.divide(top, bottom, out=quotient, where=bottom != 0)
     return quotient
 
