@@ -113,7 +113,8 @@ def test_a_served_smollm2_gives_what_the_local_one_gives(server: str) -> None:
     targets = ["The ferry did not sail because of fog.", "日本 was not mentioned."]
     chat: dict[str, Any] = {"template": "chat", "end_token": True}
     with loaded_once():
-        for mode, asked, manner in (("prompt", 1, {}), ("echo", 2, chat)):
+        one, other = (contexts[:1], targets[:1]), (contexts[1:], targets)
+        for mode, asked, manner in (("prompt", one, {}), ("echo", other, chat)):
             lm = endpoint(server, SMOLLM2, logprobs=mode, **manner)
             local = Transformers(str(SMOLLM2), dtype="float32", backend="rows", **manner)
-            same(lm, local, contexts[:asked], targets[:asked], within=5e-4)
+            same(lm, local, *asked, within=5e-4)

@@ -27,12 +27,12 @@ def test_who_knows_nothing_is_not_used_and_names_do_not_matter(kind: str) -> Non
 def test_a_quick_run_says_what_must_come_out(
     shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two tables of the smallest size: the test above has more of them."""
+    """One table of the smallest size: the test above has more of them."""
     out, all_trials = tmp_path / "trust.json", trials.trials
     here = ThreadPoolExecutor(1)  # a process of its own imports for seconds
     monkeypatch.setattr(trials, "ProcessPoolExecutor", lambda *_: here)
     monkeypatch.setattr(coverage, "SIZES", coverage.SIZES[:1])
-    monkeypatch.setattr(trials, "trials", lambda data, _, sizes: all_trials(data, 2, sizes[:1]))
+    monkeypatch.setattr(trials, "trials", lambda data, _, sizes: all_trials(data, 1, sizes[:1]))
     assert trials.main(["--data", str(shared_data), "--quick", "--out", str(out)]) == 0
     found = json.loads(out.read_text(encoding="utf-8"))
     held = {row["requirement"]: row["holds"] for row in found["requirements"]}
