@@ -14,8 +14,8 @@ from experiments.gem.printed import Cell, Printed
 from experiments.gem.reviews import read_reviews
 from judgelab.attack.sentence_deletion import thin, thin_as_released
 from judgelab.core.errors import DataError
+from judgelab.mechanism.bleu import sacrebleu_of
 from judgelab.mechanism.rouge import Rouge
-from judgelab.mechanism.texts import Compare
 from judgelab.stats.discrimination.effect_size import MULTIPLIER, standardized_mean_difference
 from judgelab.stats.intervals.arrays import Floats, divide
 
@@ -48,18 +48,11 @@ def score(folder: Path) -> dict[str, Scored]:
         pairs += [(k, states, first), (k, states, third)]
     paper = np.array([k for k, _, _ in pairs], dtype=np.int64)
     by_metric = {}
-    for metric, compare in zip(METRICS, (Rouge(kind="rougeL").comparison(), _bleu()), strict=True):
+    bleu = sacrebleu_of("none", effective_order=False)  # the authors' tokens are NLTK's
+    for metric, compare in zip(METRICS, (Rouge(kind="rougeL").comparison(), bleu), strict=True):
         table = np.array([[compare(text, other) for text in texts] for _, texts, other in pairs])
         by_metric[metric] = Scored(table[:, 0], table[:, 1], table[:, 2], paper)
     return by_metric
-
-
-def _bleu() -> Compare:
-    """BLEU-4 in [0, 1] without smoothing, on sacrebleu's tokens; the authors' are NLTK's."""
-    from sacrebleu.metrics.bleu import BLEU
-
-    metric = BLEU(smooth_method="none")
-    return lambda text, other: float(metric.corpus_score([text], [[other]]).score) / 100
 
 
 def table3(printed: Printed, by_metric: Mapping[str, Scored]) -> Table:

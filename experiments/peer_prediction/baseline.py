@@ -16,7 +16,7 @@ import numpy as np
 from experiments.peer_prediction.domain import BoolArray, FloatArray
 from judgelab.core.panel import Panel
 from judgelab.mechanism.bleu import Bleu
-from judgelab.mechanism.texts import Compare
+from judgelab.mechanism.texts import Compare, count_shared
 from judgelab.stats.discrimination.effect_size import group_difference, paired_effect_size
 from judgelab.stats.intervals.arrays import row_means
 from judgelab.stats.intervals.estimate import Estimate
@@ -39,7 +39,7 @@ def _overlap(panel: Panel, words: Callable[[str], Iterable[str]]) -> FloatArray:
     def f1(text: str, reference: str) -> float:
         own, gold = bag(text), bag(reference)
         size = gold.total() + own.total()
-        return 2 * (gold & own).total() / size if size else 0.0
+        return 2 * count_shared(gold, own) / size if size else 0.0
 
     return _by_reference(panel, f1)
 

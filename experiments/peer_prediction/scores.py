@@ -182,6 +182,7 @@ def align(
     return _placed(ids, clean_ids, clean), _placed(ids, attacked_ids, attacked)
 
 
+@lru_cache(KEPT)
 def _panel(data: Domain, mechanism: str, items: int | None = None) -> Panel:
     """The items that a mechanism has scores of, or so many of no name, without their texts."""
     ids = data.ids(mechanism)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal
 
 from judgelab.core.errors import require
 from judgelab.core.sentences import sentences
-from judgelab.mechanism.texts import Compare, ReferenceMechanism
+from judgelab.mechanism.texts import Compare, ReferenceMechanism, count_runs, count_shared
+
+ORDERS = (1, 2, 3, 4)
+KEPT = 512
+"""Texts whose runs are kept: those of an item, which are held against each other."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +37,26 @@ class Bleu(ReferenceMechanism):
     def comparison(self) -> Compare:
         if self.by == "nltk":
             return _nltk()
-        metric = require("sacrebleu.metrics.bleu", extra="metrics").BLEU(effective_order=True)
-        return lambda text, reference: float(metric.sentence_score(text, [reference]).score) / 100
+        return sacrebleu_of("exp", effective_order=True)
+
+
+def sacrebleu_of(smoothing: Literal["exp", "none"], *, effective_order: bool) -> Compare:
+    """sacrebleu's BLEU-4 / 100 of one text, but that the runs of a text are counted once."""
+    bleu = require("sacrebleu.metrics.bleu", extra="metrics").BLEU()
+
+    @lru_cache(KEPT)
+    def runs(text: str) -> tuple[int, list[Counter[tuple[str, ...]]]]:
+        tokens = bleu.tokenizer(text.rstrip()).split()
+        return len(tokens), [count_runs(tokens, n) for n in ORDERS]
+
+    def compare(text: str, reference: str) -> float:
+        (length, own), (due, theirs) = runs(text), runs(reference)
+        shared = [count_shared(*both) for both in zip(own, theirs, strict=True)]
+        there = [max(length - n + 1, 0) for n in ORDERS]
+        how = {"smooth_method": smoothing, "effective_order": effective_order}
+        return float(bleu.compute_bleu(shared, there, length, due, **how).score) / 100
+
+    return compare
 
 
 def _nltk() -> Compare:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Literal
 
 from judgelab.core.errors import require
-from judgelab.mechanism.texts import Compare, ReferenceMechanism
+from judgelab.mechanism.texts import Compare, ReferenceMechanism, count_runs, count_shared
 
 
 @dataclass(frozen=True)
@@ -35,15 +35,14 @@ class Rouge(ReferenceMechanism):
 
         @cache
         def runs(text: str) -> Counter[tuple[str, ...]]:
-            tokens = words(text)
-            return Counter(zip(*(tokens[k:] for k in range(n)), strict=False))
+            return count_runs(words(text), n)
 
         def f1(text: str, reference: str) -> float:
             own, theirs = runs(text), runs(reference)
             if longest:
                 common = lcs_length(words(text), words(reference))
             else:
-                common = sum(min(own[run], theirs[run]) for run in own.keys() & theirs.keys())
+                common = count_shared(own, theirs)
             precision, recall = (common / max(one.total(), 1) for one in (own, theirs))
             return 2 * precision * recall / (precision + recall) if common else 0.0
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +79,16 @@ class ReferenceMechanism(TextMechanism):
         if "directed" in measured:
             return score_directed(measured["directed"])
         return super().score(measured, definition)
+
+
+def count_runs(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+    """How often each run of n tokens occurs."""
+    return Counter(zip(*(tokens[k:] for k in range(n)), strict=False))
+
+
+def count_shared(one: Counter[Any], other: Counter[Any]) -> int:
+    """How many of the one's occurrences the other has too."""
+    return sum(min(one[key], other[key]) for key in one.keys() & other.keys())
 
 
 def measure_texts(panel: Panel, score: TextScore) -> xr.Dataset:

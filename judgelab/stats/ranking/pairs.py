@@ -82,8 +82,9 @@ def _least(values: Floats) -> float:
 
 def _resample(values: Floats, size: int, draws: int, generator: np.random.Generator) -> Floats:
     """[draws, systems] means over so many items drawn with replacement."""
-    samples = (generator.integers(0, len(values), size) for _ in range(draws))
-    counts = np.array([np.bincount(items, minlength=len(values)) for items in samples], np.float64)
+    n = len(values)
+    cells = generator.integers(0, n, (draws, size)) + n * np.arange(draws)[:, None]
+    counts = np.bincount(cells.ravel(), minlength=draws * n).reshape(draws, n).astype(np.float64)
     has_score = ~np.isnan(values)
     return divide(counts @ np.where(has_score, values, 0.0), counts @ has_score.astype(np.float64))
 
