@@ -8,17 +8,16 @@ import os
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
-import traceback
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from tests.e2e.conftest import ROOT, environment
+from tests.e2e.conftest import environment
+from tests.fresh import Fresh
 from tests.servers.account import entries
 
 SHAPE, SMALL = (5, 21), (2, 9)  # items, agents; a judge asks all ordered pairs of an item at once
@@ -76,16 +75,7 @@ class Place:
 
     def run(self, root: Path, job: Sequence[str]) -> Ended:
         """The job until it ends by itself, or has to be stopped."""
-        began, output = time.monotonic(), root / "said.txt"
-        if self.small:
-            return forked(root, job, output)
-        process = start(root, job, output)
-        try:
-            code = process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            code = process.wait()
-        return Ended(code, output.read_text(errors="replace"), time.monotonic() - began)
+        return ran(root, job, root / "said.txt")
 
     def job(self, url: str, *more: str, **limits: float) -> list[str]:
         """Overrides of a run that judges the panel."""
@@ -127,63 +117,23 @@ def asking(url: str, panel: Path) -> list[str]:
     ]
 
 
-def start(root: Path, job: Sequence[str], output: Path, **env: str) -> subprocess.Popen[bytes]:
+def start(root: Path, job: Sequence[str], output: Path, **env: str) -> Fresh:
     """The job in a session of its own, so that whatever it leaves running can be found."""
-    output.parent.mkdir(parents=True, exist_ok=True)
-    with output.open("wb") as said:
-        return subprocess.Popen(
-            [sys.executable, "run.py", *job],
-            cwd=ROOT,
-            env=environment(root) | {"OMP_NUM_THREADS": "1"} | env,
-            stdout=said,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+    return Fresh(job, environment(root) | {"OMP_NUM_THREADS": "1"} | env, output)
 
 
-def forked(
+def ran(
     root: Path, job: Sequence[str], output: Path, patience: float = PATIENCE, **env: str
 ) -> Ended:
-    """The same in a copy of this process, which spares the imports; with its peak of memory."""
-    import openai  # noqa: F401  (imported once, before the copies are made)
-
-    import judgelab.engine.run
-    import judgelab.mechanism.judge  # noqa: F401
-
-    began = time.monotonic()
-    output.parent.mkdir(parents=True, exist_ok=True)
-    sys.stdout.flush()
-    if (process := os.fork()) == 0:
-        _become(root, job, output, env)
-    while (ended := os.wait4(process, os.WNOHANG))[0] == 0:
-        if time.monotonic() - began > patience:
-            os.kill(process, signal.SIGKILL)
-        time.sleep(0.01)
-    code, seconds = os.waitstatus_to_exitcode(ended[1]), time.monotonic() - began
-    return Ended(code, output.read_text(errors="replace"), seconds, ended[2].ru_maxrss // 1024)
-
-
-def _become(root: Path, job: Sequence[str], output: Path, env: Mapping[str, str]) -> NoReturn:
-    """Run the command line in this process and end it."""
-    from judgelab.__main__ import main
-
-    code: Any = 1
-    with output.open("wb") as said:
-        os.dup2(said.fileno(), 1)
-        os.dup2(said.fileno(), 2)
-    os.chdir(ROOT)
-    os.environ |= environment(root) | env
-    sys.argv = ["run.py", *job]
+    """The job until it ends by itself, or has to be stopped."""
+    began, process = time.monotonic(), start(root, job, output, **env)
     try:
-        main()
-        code = 0
-    except SystemExit as ended:
-        code = ended.code or 0
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        os._exit(code)
+        code = process.wait(patience)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        code = process.wait()
+    seconds = time.monotonic() - began
+    return Ended(code, output.read_text(errors="replace"), seconds, process.megabytes)
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from judgelab.__main__ import main
 from judgelab.config.composing import composed_call
 from judgelab.engine.execution import Invocation
 from judgelab.engine.run import carry_out
+from tests.fresh import ROOT, Fresh
 
-ROOT = Path(__file__).resolve().parents[2]
 Done = subprocess.CompletedProcess[str]
 Command = Callable[..., Done]
 
@@ -60,15 +60,9 @@ def inside(root: Path, job: Sequence[str]) -> None:
     carry_out(config, Invocation(choices=hydra.runtime.choices))
 
 
-def started(root: Path, job: Sequence[str]) -> subprocess.Popen[bytes]:
+def started(root: Path, job: Sequence[str], **env: str) -> Fresh:
     """run.py in a process of its own, to be killed; what it says is in ``root/log``."""
-    root.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "run.py", *job, f"paths.root={root}"]
-    env = environment(root) | {"OMP_NUM_THREADS": "1"}
-    with (root / "log").open("w") as log:
-        return subprocess.Popen(
-            command, cwd=ROOT, env=env, stdout=log, stderr=log, start_new_session=True
-        )
+    return Fresh([*job, f"paths.root={root}"], environment(root) | env, root / "log")
 
 
 @pytest.fixture(scope="module")

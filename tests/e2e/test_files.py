@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import stat
 import subprocess
@@ -11,26 +10,25 @@ from pathlib import Path
 
 import pytest
 
-RUN = Path(__file__).resolve().parents[2] / "run.py"
+from tests.e2e.conftest import environment
+from tests.fresh import ROOT, Fresh
 
-
-def begun(folder: Path, *words: str, before: str = "") -> subprocess.Popen[str]:
-    command = [sys.executable, str(RUN), *words, "limit=3", "tracker=none", "paths.root=out"]
-    if before:
-        command = ["unshare", "-rm", "sh", "-c", f'{before} && cd . && exec "$0" "$@"', *command]
-    pipe = subprocess.PIPE
-    return subprocess.Popen(
-        command, cwd=folder, stdout=pipe, stderr=pipe, text=True, umask=0, env=os.environ
-    )
+SHORT = ("limit=3", "tracker=none", "paths.root=out")
 
 
 def test_two_sweeps_of_one_name_do_not_share_a_folder(tmp_path: Path) -> None:
     """Also: -m between overrides; nobody else may read what was kept."""
     same = "hydra.sweep.dir=${paths.root}/sweeps/${now:%Y}"
-    both = [begun(tmp_path, f"mechanism={name}", "-m", same) for name in ("length", "random")]
-    for process in both:
-        _, said = process.communicate(timeout=120)
-        assert process.returncode == 0, said
+    env = environment(tmp_path)
+    del env["JUDGELAB_ROOT"]
+    both = {
+        name: Fresh(
+            [f"mechanism={name}", "-m", same, *SHORT], env, tmp_path / name, tmp_path, umask=0
+        )
+        for name in ("length", "random")
+    }
+    for name, process in both.items():
+        assert process.wait() == 0, (tmp_path / name).read_text()
     folders = sorted((tmp_path / "out" / "sweeps").iterdir())
     assert len(folders) == 2
     tables = [(folder / "comparison.csv").read_text() for folder in folders]
@@ -56,9 +54,11 @@ def test_a_full_disk_is_the_disks_fault(
         or subprocess.run(trial, cwd=tmp_path, capture_output=True, check=False).returncode
     ):
         pytest.skip("no user namespaces here, so no small disk can be mounted")
-    process = begun(tmp_path, f"mechanism={mechanism}", before=mount)
-    _, said = process.communicate(timeout=120)
-    assert process.returncode == 1
+    run = [sys.executable, str(ROOT / "run.py"), f"mechanism={mechanism}", *SHORT]
+    command = [*trial[:-1], f'{mount} && cd . && exec "$0" "$@"', *run]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    said = done.stderr
     assert file in said
     assert "no space is left on the disk. Make room there, or point paths.root=FOLDER" in said
     assert "\n" not in said.strip()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,8 @@ from experiments.catalogue import SWEEPS
 from experiments.importing import import_release
 from experiments.repositories import AUTO_PRE
 from judgelab.report.jobs import jobs as sweep_jobs
-from tests.e2e.conftest import ROOT, Command, environment, process
+from tests.e2e.conftest import ROOT, Command, environment
+from tests.fresh import Fresh
 from tests.tiny_reviews import REVIEWER
 
 SHORT = ["limit=4", "tracker=none"]
@@ -113,8 +113,8 @@ def test_a_preset_is_its_launcher(preset: str) -> None:
 
 def test_a_submitted_job_ends_in_the_sweeps_report(tmp_path: Path) -> None:
     words = ["-m", "hydra/launcher=submitted", "mechanism=length", "tracker=none", "limit=4"]
-    done = process(tmp_path, [sys.executable, "run.py", *words])  # the launcher forks
-    assert done.returncode == 0, done.stderr
+    process = Fresh(words, environment(tmp_path), tmp_path / "log")  # the launcher forks
+    assert process.wait() == 0, (tmp_path / "log").read_text()
     assert len(list(tmp_path.glob("runs/*-length-*/DONE"))) == 1
     assert len(list(tmp_path.glob("sweeps/*/.submitit/*/*_result.pkl"))) == 1
     assert len(list(tmp_path.glob("sweeps/*/report.html"))) == 1
