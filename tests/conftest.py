@@ -25,9 +25,7 @@ from judgelab.config.targets import trusting
 from judgelab.engine import execution
 from judgelab.report import style
 from judgelab.store import fingerprint
-
-ROOT = Path(__file__).resolve().parents[1]
-
+from tests.fresh import ROOT, SKETCH
 
 SLOW = [
     line
@@ -157,7 +155,6 @@ SAVED: dict[str, Any] = {}
 @pytest.fixture(scope="module", autouse=True)
 def _figures_are_sketched(request: pytest.FixtureRequest) -> Iterator[None]:
     """A run draws its figures everywhere, but their files took two thirds of a short run's time."""
-    sketch = {"png": b"\x89PNG", "svg": b'<svg viewBox="0 0 1 1"></svg>'}
     own_draw, own_bytes = style.draw, style.image_bytes
 
     def draw(name: str, *rest: Any) -> style.Drawn:
@@ -167,7 +164,7 @@ def _figures_are_sketched(request: pytest.FixtureRequest) -> Iterator[None]:
 
     def image_bytes(figure: Any, kind: str) -> bytes:
         first = any(figure is one for one in SAVED.values())
-        return own_bytes(figure, kind) if first else sketch[kind]
+        return own_bytes(figure, kind) if first else SKETCH[kind]
 
     with pytest.MonkeyPatch.context() as patch:
         if not request.path.relative_to(ROOT / "tests").as_posix().startswith(DRAWN):

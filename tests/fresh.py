@@ -29,6 +29,8 @@ IMPORTED = (
     *("matplotlib.backends.backend_agg", "matplotlib.figure", "rich.console", "jinja2"),
 )
 """What runs import that tests start."""
+SKETCH = {"png": b"\x89PNG", "svg": b'<svg viewBox="0 0 1 1"></svg>'}
+"""What stands for figures, which are drawn, where a test does not look at them."""
 
 
 class Fresh:
@@ -87,6 +89,9 @@ def serve() -> None:
     """Make a copy for each job that is asked for, and say how copies ended."""
     for name in IMPORTED:
         importlib.import_module(name)
+    from judgelab.report import style
+
+    vars(style)["image_bytes"] = lambda figure, kind: SKETCH[kind]
     gc.collect()
     gc.freeze()
     for line in iter(sys.stdin.readline, ""):

@@ -185,7 +185,8 @@ def test_a_sweeps_jobs_share_budget_and_rate_and_end_with_their_parent(
         times = server.account().times
         rate = 50 / (times[99] - times[49])
         assert rate <= 1.15 * PER_SECOND, "1.05 over more than a second: make bench"
-        start(tmp_path, command, tmp_path / "said.txt").wait(timeout=120)
+        alone = [word for word in command if "launcher" not in word]  # spares two starts
+        start(tmp_path, alone, tmp_path / "said.txt").wait(timeout=120)
         lost = sum(_lost(path) for path in tmp_path.glob("runs/*/calls.jsonl"))
         assert CALLS - lost <= count(server) <= CALLS, "the same sweep has the same budget"
 
