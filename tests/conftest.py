@@ -144,10 +144,7 @@ def _configs_are_composed_once() -> Iterator[None]:
         yield
 
 
-DRAWN = (
-    *("unit/report", "unit/tracker", "e2e/test_finetune", "e2e/test_items_page.py"),
-    *("e2e/test_qualification.py", "e2e/test_readme.py", "e2e/test_verbs.py"),
-)
+DRAWN = (*("unit/report", "unit/tracker", "e2e/test_finetune", "e2e/test_items_page.py"),)
 """Where figures are saved as for a user; elsewhere the first of each name that a process draws."""
 SAVED: dict[str, Any] = {}
 

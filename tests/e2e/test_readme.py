@@ -6,11 +6,11 @@ import json
 import re
 import shlex
 import shutil
-from contextlib import nullcontext
+from collections.abc import Iterator
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
-import yaml
 
 import judgelab
 from tests.documented import COMMANDS, COMPOSED, ELSEWHERE, SHOWN
@@ -26,6 +26,7 @@ PANEL = json.loads(SHOWN_PANEL)
 PANELS = "\n".join(
     json.dumps(PANEL | {"id": f"q{k}", "source": f"{PANEL['source']} ({k})"}) for k in range(4)
 )
+TWO = json.dumps(PANEL | {k: dict([*PANEL[k].items()][::2]) for k in ("responses", "human")})
 WHICH = (ROOT / "docs" / "howto" / "which_judge.md").read_text(encoding="utf-8")
 (LIST,) = re.findall(r"```yaml\n(.*?)```", WHICH, flags=re.DOTALL)
 HEAD, *ROWS = re.search(r"```csv\n(.*?)```", OWN, flags=re.DOTALL)[1].splitlines()  # type: ignore[index]
@@ -41,16 +42,23 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("readme")
 
 
+@pytest.fixture(scope="module")
+def kept_lm() -> Iterator[None]:
+    with loaded_once():
+        yield
+
+
 @pytest.mark.parametrize("command", RUN)
 def test_command(command: str, tmp_path: Path, root: Path, request: pytest.FixtureRequest) -> None:
     documented = command
-    texts = {"judges.yaml": LIST, "panel.jsonl": PANELS, "texts.csv": TEXTS}
+    texts = {"judges.yaml": LIST, "panel.jsonl": PANELS, "two.jsonl": TWO, "texts.csv": TEXTS}
     if "smollm2" in command:
         if not (SMOLLM2 / "config.json").is_file():
             pytest.skip("no SmolLM2 here: make smollm2")
-        if "run.py" in command:  # on a short item and two agents: seconds instead of minutes
-            command = command.replace("limit=2", "limit=1").replace("xsum", "samsum")
-            command += f" agents.taxonomy={few_agents(tmp_path)} evaluation_lm.max_tokens=16"
+        if "run.py" in command:  # two short texts: seconds instead of minutes
+            request.getfixturevalue("kept_lm")
+            command = command.replace("dataset=xsum", "dataset=jsonl dataset.path=two.jsonl")
+            command += " evaluation_lm.max_tokens=16"
     if " -m " in command and "limit=" not in command:
         command += " limit=4"
     if "path/to/release" in command:
@@ -69,8 +77,7 @@ def test_command(command: str, tmp_path: Path, root: Path, request: pytest.Fixtu
     if words[0] == "judgelab":
         done = command_line(root, *words[1:])
     elif words[:2] == ["python", "run.py"]:
-        with loaded_once() if "smollm2" in command else nullcontext():
-            done = command_line(root, *words[2:], "tracker=none")
+        done = command_line(root, *words[2:], "tracker=none")
     else:
         done = process(root, words)
     assert done.returncode == 0, done.stderr[-2000:]
@@ -89,21 +96,11 @@ def test_answers_that_pages_show_are_of_commands_that_run() -> None:
     assert len(SHOWN) > 4
 
 
-def few_agents(folder: Path) -> Path:
-    """The agents of summarisation, but for the most."""
-    found = yaml.safe_load((ROOT / "conf/taxonomy/summarization.yaml").read_text(encoding="utf-8"))
-    kept = ("Faithful", "Low Effort")
-    found["agents"] = [one for one in found["agents"] if one["name"] in kept]
-    file = folder / "few.yaml"
-    file.write_text(yaml.safe_dump(found), encoding="utf-8")
-    return file
-
-
 TRUST = "trusted_packages=[mine]"
 GUIDE = {  # the parts that docs/extending.md adds, in its order, and a command that uses each
     "mechanism/surprise": ["--config-dir", "conf", "mechanism=surprise", TRUST, "attack=padding"],
-    "dataset/greetings": ["dataset=greetings", "study=lengths"],
-    "study/lengths": ["study=lengths"],
+    "dataset/greetings": ["-m", "study=lengths", "dataset=greetings,xsum"],
+    "study/lengths": [],  # as above
     "evaluation_lm/timed": ["mechanism=mi", "evaluation_lm=timed", "dataset=samsum"],
 }
 OUTSIDE = "mechanism/surprise"
@@ -111,7 +108,7 @@ OUTSIDE = "mechanism/surprise"
 
 def test_two_files_add_a_part(tmp_path: Path) -> None:
     copy = tmp_path / "judgelab"
-    ignore = shutil.ignore_patterns(".git", ".venv", "outputs", "tests", "__pycache__", ".*_cache")
+    ignore = shutil.ignore_patterns(".git", ".venv", "outputs", "tests", ".*_cache")
     shutil.copytree(ROOT, copy, ignore=ignore)
     guide = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
     blocks = (re.findall(f"```{kind}\n(.*?)```", guide, re.DOTALL) for kind in ("python", "yaml"))
@@ -129,23 +126,23 @@ def test_two_files_add_a_part(tmp_path: Path) -> None:
     done = process(tmp_path, ruff, copy)
     assert done.returncode == 0, done.stdout
     found = {}
-    for name, words in GUIDE.items():
+    for name, words in filter(itemgetter(1), GUIDE.items()):
         start = ["-m", "judgelab"] if name == OUTSIDE else ["run.py"]
         command = ["python", *start, *words, "tracker=none", "limit=4"]
         place = own if name == OUTSIDE else copy
         done = process(tmp_path / name, command, place, PYTHONPATH=str(copy))
         assert done.returncode == 0, done.stderr
-        (run,) = (tmp_path / name / "runs").iterdir()
-        found[name] = [json.loads((run / f).read_text()) for f in ("result.json", "manifest.json")]
+        runs = sorted((tmp_path / name / "runs").iterdir())
+        found[name] = [json.loads((run / "result.json").read_text()) for run in runs]
     surprise = found[OUTSIDE][0]["summary"]
     assert (surprise["mechanism"], surprise["clean/auc_n"]) == ("surprise", 4)
     assert surprise["unscored_calls"] == 0 and surprise["lm_calls"] > 0
-    assert {"host", "guest"} <= set(re.findall(r"\w+", json.dumps(found["dataset/greetings"][0])))
-    study = found["study/lengths"][0]
+    greetings, study = found["dataset/greetings"]
+    assert {"host", "guest"} <= set(re.findall(r"\w+", json.dumps(greetings)))
     low, words, high = (study["summary"][f"words{end}"] for end in ("_low", "", "_high"))
     assert low < words < high
     assert {"agent", "value", "low", "n", "unscored"} <= set(study["tables"][0]["columns"])
-    assert found["evaluation_lm/timed"][1]["facts"]["seconds"] > 0
+    assert json.loads((runs[0] / "manifest.json").read_text())["facts"]["seconds"] > 0
 
 
 def test_the_code_of_the_docs_runs(
