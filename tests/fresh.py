@@ -34,28 +34,25 @@ SKETCH = {"png": b"\x89PNG", "svg": b'<svg viewBox="0 0 1 1"></svg>'}
 
 
 class Fresh:
-    """The command with these words, as subprocess.Popen has it; ``output`` is what it says."""
+    """The command with these words, as subprocess.Popen has it; ``output`` is what it says.
+
+    ``place``: the folder (``cwd``) and the ``umask`` that it starts with.
+    """
 
     def __init__(
-        self,
-        words: Sequence[str],
-        env: Mapping[str, str],
-        output: Path,
-        cwd: Path = ROOT,
-        umask: int = 0o022,
+        self, words: Sequence[str], env: Mapping[str, str], output: Path, **place: Any
     ) -> None:
         output.parent.mkdir(parents=True, exist_ok=True)
-        job = {"words": [*words], "env": {**env}, "output": str(output), "cwd": str(cwd)}
-        self.pid, _ = _ask(job | {"umask": umask})
+        self.pid, _ = _ask(words=[*words], env={**env}, output=str(output), **place)
         self.returncode: int | None = None
         self.megabytes = 0  # at its peak, once it has ended
 
     def poll(self) -> int | None:
         if self.returncode is None:
-            self.returncode, self.megabytes = _ask({"ended": self.pid})
+            self.returncode, self.megabytes = _ask(ended=self.pid)
         return self.returncode
 
-    def wait(self, timeout: float = 900) -> int:
+    def wait(self, timeout: float = 600) -> int:
         limit = time.monotonic() + timeout
         while (code := self.poll()) is None:
             if time.monotonic() > limit:
@@ -69,29 +66,26 @@ class Fresh:
 
 
 @cache
-def _original() -> subprocess.Popen[str]:
+def original() -> subprocess.Popen[str]:
     """The process that is copied, for as long as this one lasts."""
     command, pipe = [sys.executable, "-m", "tests.fresh"], subprocess.PIPE
-    env = os.environ | {"OMP_NUM_THREADS": "1", "COLUMNS": "200"}
-    original = subprocess.Popen(command, cwd=ROOT, env=env, stdin=pipe, stdout=pipe, text=True)
-    atexit.register(original.communicate)
-    return original
+    process = subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True)
+    atexit.register(process.communicate)
+    return process
 
 
-def _ask(what: Mapping[str, Any]) -> Any:
-    original = _original()
-    assert original.stdin is not None and original.stdout is not None
-    print(json.dumps(what), file=original.stdin, flush=True)
-    return json.loads(original.stdout.readline())
+def _ask(**what: Any) -> Any:
+    to, back = original().stdin, original().stdout
+    assert to is not None and back is not None
+    print(json.dumps(what), file=to, flush=True)
+    return json.loads(back.readline())
 
 
 def serve() -> None:
     """Make a copy for each job that is asked for, and say how copies ended."""
     for name in IMPORTED:
         importlib.import_module(name)
-    from judgelab.report import style
-
-    vars(style)["image_bytes"] = lambda figure, kind: SKETCH[kind]
+    vars(sys.modules["judgelab.report.style"])["image_bytes"] = lambda figure, kind: SKETCH[kind]
     gc.collect()
     gc.freeze()
     for line in iter(sys.stdin.readline, ""):
@@ -108,17 +102,18 @@ def serve() -> None:
         print(json.dumps(answer), flush=True)
 
 
-def become(words: list[str], env: dict[str, str], output: str, cwd: str, umask: int) -> None:
+def become(
+    words: list[str], env: dict[str, str], output: str, cwd: str = str(ROOT), umask: int = 0o022
+) -> None:
     """Run the command in this process, whose exit is the command's."""
     os.setsid()
     os.umask(umask)
     os.chdir(cwd)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     said = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    for descriptor in (1, 2):
-        os.dup2(said, descriptor)
+    os.dup2(os.dup2(said, 1), 2)
     os.environ.clear()
-    os.environ.update(env)
+    os.environ |= env
     sys.argv = [str(ROOT / "run.py"), *words]
     runpy.run_path(sys.argv[0], run_name="__main__")
 

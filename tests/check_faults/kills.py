@@ -8,7 +8,9 @@ import signal
 import time
 from pathlib import Path
 
-from tests.check_faults.trial import Findings, Left, Place, differing, start
+from tests.check_faults.trial import Findings, Left, Place, differing
+from tests.e2e.conftest import environment
+from tests.fresh import Fresh
 from tests.servers.process import Running, scripted
 
 KILLS = 20
@@ -80,7 +82,7 @@ def one_kill(
 ) -> tuple[int, int]:
     """(requests that arrived late, workers alive) after a kill; -1: the sweep ended first."""
     before = server.account().requests if server.log.exists() else 0
-    parent = start(root, job, root / f"said_{number}.txt")
+    parent = Fresh(job, environment(root), root / f"said_{number}.txt")
     while parent.poll() is None and count(server) < before + requests:
         time.sleep(0.01)
     if parent.poll() is not None:

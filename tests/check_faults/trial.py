@@ -117,16 +117,11 @@ def asking(url: str, panel: Path) -> list[str]:
     ]
 
 
-def start(root: Path, job: Sequence[str], output: Path, **env: str) -> Fresh:
-    """The job in a session of its own, so that whatever it leaves running can be found."""
-    return Fresh(job, environment(root) | {"OMP_NUM_THREADS": "1"} | env, output)
-
-
 def ran(
     root: Path, job: Sequence[str], output: Path, patience: float = PATIENCE, **env: str
 ) -> Ended:
     """The job until it ends by itself, or has to be stopped."""
-    began, process = time.monotonic(), start(root, job, output, **env)
+    began, process = time.monotonic(), Fresh(job, environment(root) | env, output)
     try:
         code = process.wait(patience)
     except subprocess.TimeoutExpired:

@@ -38,6 +38,7 @@ def environment(folder: Path) -> dict[str, str]:
         "HF_HUB_OFFLINE": "1",
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "COLUMNS": "200",
+        "OMP_NUM_THREADS": "1",
     }
 
 

@@ -14,8 +14,9 @@ import pytest
 
 from tests.check_faults.__main__ import main as check_faults
 from tests.check_faults.kills import count, one_kill
-from tests.check_faults.trial import asking, start, write_panel
-from tests.e2e.conftest import command_line, inside, process, started
+from tests.check_faults.trial import asking, write_panel
+from tests.e2e.conftest import command_line, environment, inside, process, started
+from tests.fresh import Fresh
 from tests.servers.process import Running, scripted
 
 KILLS = int(os.environ.get("JUDGELAB_KILLS", "1"))  # 20 in the full trial
@@ -186,7 +187,7 @@ def test_a_sweeps_jobs_share_budget_and_rate_and_end_with_their_parent(
         rate = 50 / (times[99] - times[49])
         assert rate <= 1.15 * PER_SECOND, "1.05 over more than a second: make bench"
         alone = [word for word in command if "launcher" not in word]  # spares two starts
-        start(tmp_path, alone, tmp_path / "said.txt").wait(timeout=120)
+        Fresh(alone, environment(tmp_path), tmp_path / "said.txt").wait()
         lost = sum(_lost(path) for path in tmp_path.glob("runs/*/calls.jsonl"))
         assert CALLS - lost <= count(server) <= CALLS, "the same sweep has the same budget"
 

@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,14 +22,13 @@ def test_two_sweeps_of_one_name_do_not_share_a_folder(tmp_path: Path) -> None:
     same = "hydra.sweep.dir=${paths.root}/sweeps/${now:%Y}"
     env = environment(tmp_path)
     del env["JUDGELAB_ROOT"]
+    place: dict[str, Any] = {"cwd": str(tmp_path), "umask": 0}
     both = {
-        name: Fresh(
-            [f"mechanism={name}", "-m", same, *SHORT], env, tmp_path / name, tmp_path, umask=0
-        )
-        for name in ("length", "random")
+        log: Fresh([f"mechanism={log.name}", "-m", same, *SHORT], env, log, **place)
+        for log in (tmp_path / "length", tmp_path / "random")
     }
-    for name, process in both.items():
-        assert process.wait() == 0, (tmp_path / name).read_text()
+    for log, process in both.items():
+        assert process.wait() == 0, log.read_text()
     folders = sorted((tmp_path / "out" / "sweeps").iterdir())
     assert len(folders) == 2
     tables = [(folder / "comparison.csv").read_text() for folder in folders]

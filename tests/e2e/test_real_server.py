@@ -33,9 +33,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
         port = free.getsockname()[1]
     command = [str(Path(sys.executable).with_name("transformers")), "serve", str(model)]
     command += ["--host", "127.0.0.1", "--port", str(port), "--device", "cpu"]
-    env = environment(folder) | {"OMP_NUM_THREADS": "1"}
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, env=env, stdout=log, stderr=log)
+        process = subprocess.Popen(command, env=environment(folder), stdout=log, stderr=log)
     try:
         for _ in range(120):
             try:
