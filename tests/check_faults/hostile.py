@@ -35,9 +35,7 @@ def trouble(place: Place, found: Findings, mode: str) -> None:
     server_root = root / "server"
     with scripted(server_root, faults=[fault], key=CANARY) as server:
         job = place.job(server.url, timeout=10, retries=1)
-        ended = ran(
-            root, job, root / "said.txt", TIME + 2, OPENAI_API_KEY=CANARY, OPENAI_LOG="debug"
-        )
+        ended = ran(root, job, TIME + 2, OPENAI_API_KEY=CANARY, OPENAI_LOG="debug")
         account = server.account()
     holding = [p.name for p in root.rglob("*") if p.is_file() and server_root not in p.parents
                and CANARY.encode() in p.read_bytes()]  # fmt: skip
@@ -61,7 +59,7 @@ def spending(place: Place, found: Findings, usage: str) -> None:
     root = place.folder / f"hostile_usage_{usage}"
     with scripted(root / "server", faults=[f"usage={usage}@1"]) as server:
         job = place.job(server.url, f"budget.max_cost={BUDGET}", concurrency=4)
-        ended = ran(root, job, root / "said.txt", TIME + 2)
+        ended = ran(root, job, TIME + 2)
         account = server.account()
     true, left = account.cost(*PRICES), Left.below(root)
     found.rows.append({"mode": f"usage={usage}, max_cost={BUDGET}", "exit": ended.code,

@@ -8,7 +8,7 @@ import signal
 import time
 from pathlib import Path
 
-from tests.check_faults.trial import Findings, Left, Place, differing
+from tests.check_faults.trial import Findings, Left, Place, differing, ran
 from tests.e2e.conftest import environment
 from tests.fresh import Fresh
 from tests.servers.process import Running, scripted
@@ -27,24 +27,20 @@ def kills(place: Place) -> Findings:
     found, root, wanted = Findings(), place.folder / "kills", 2 if place.small else KILLS
     calm = place.folder / "kills_calm"
     with scripted(place.folder / "kills_calm_server") as server:
-        ended = place.run(calm, ["-m", *sweep(place, server.url), "hydra/launcher=basic"])
+        ended = ran(calm, ["-m", *sweep(place, server.url), "hydra/launcher=basic"])
         found.claim("the undisturbed sweep exits with 0", ended.code == 0)
         distinct = server.account().calls
     draw, late, alive, done = random.Random(0), 0, 0, 0
     with scripted(place.folder / "kills_server", delay=0.02) as server:
-        job = [
-            "-m",
-            *sweep(place, server.url),
-            "hydra/launcher=cores",
-            f"hydra.launcher.n_jobs={JOBS}",
-        ]
+        cores = ("hydra/launcher=cores", f"hydra.launcher.n_jobs={JOBS}")
+        job = ["-m", *sweep(place, server.url), *cores]
         step = distinct // (wanted + 4)
         for k in range(wanted):
             after, left = one_kill(root, job, server, draw.randrange(step // 3, step), k)
             late, alive, done = late + max(after, 0), alive + left, done + (after >= 0)
         seen = server.account()
         server.change(delay=0)
-        last = place.run(root, job)
+        last = ran(root, job)
         account, left_over = server.account(), Left.below(root)
     found.rows.append({
         "kills": done, "calls": distinct, "requests before the last start": seen.requests,

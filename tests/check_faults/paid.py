@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from tests.check_faults.trial import PRICES, Ended, Findings, Left, Place, differing
+from tests.check_faults.trial import PRICES, Ended, Findings, Left, Place, differing, ran
 from tests.servers.account import Account
 from tests.servers.process import Running, scripted
 
@@ -34,7 +34,7 @@ def started(
     found: Findings, place: Place, name: str, running: Running, root: Path, job: list[str]
 ) -> tuple[Ended, Account, Left]:
     """A start of the job, and both accounts so far, of which a line of the table tells."""
-    ended = place.run(root, job)
+    ended = ran(root, job)
     server, left = running.account(), Left.below(root)
     unsettled = place.calls - left.settled if left.unsettled is None else left.unsettled
     line = {
@@ -61,7 +61,7 @@ def calm(place: Place) -> Path:
     root = place.folder / "calm_{}_{}".format(*place.size)
     if not (root / "runs").exists():
         with scripted(place.folder / "calm_server") as server:
-            ended = place.run(root, place.job(server.url))
+            ended = ran(root, place.job(server.url))
             assert ended.code == 0, ended.said
     return root
 
@@ -185,7 +185,7 @@ def outage_from_the_start(place: Place) -> Findings:
         found.claim(f"{mode}: stops soon ({out.requests} requests)", out.requests <= KNOCKS)
         settles(found, place, root, second)
     root = place.folder / "nobody"
-    ended = place.run(root, place.job("http://127.0.0.1:9/v1"))
+    ended = ran(root, place.job("http://127.0.0.1:9/v1"))
     found.claim(f"nobody there: exit 1 within 30 s ({ended.seconds:.0f} s)",
                 ended.code == 1 and ended.seconds < 30)  # fmt: skip
     return found

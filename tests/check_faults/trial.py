@@ -6,17 +6,15 @@ import hashlib
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import time
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.conftest import environment
+from tests.e2e.conftest import cached_calls, environment
 from tests.fresh import Fresh
 from tests.servers.account import entries
 
@@ -73,10 +71,6 @@ class Place:
         items, agents = self.size
         return items * agents * (agents - 1)
 
-    def run(self, root: Path, job: Sequence[str]) -> Ended:
-        """The job until it ends by itself, or has to be stopped."""
-        return ran(root, job, root / "said.txt")
-
     def job(self, url: str, *more: str, **limits: float) -> list[str]:
         """Overrides of a run that judges the panel."""
         bounds = LIMITS | (QUICK if self.small else {}) | limits
@@ -117,10 +111,9 @@ def asking(url: str, panel: Path) -> list[str]:
     ]
 
 
-def ran(
-    root: Path, job: Sequence[str], output: Path, patience: float = PATIENCE, **env: str
-) -> Ended:
+def ran(root: Path, job: Sequence[str], patience: float = PATIENCE, **env: str) -> Ended:
     """The job until it ends by itself, or has to be stopped."""
+    output = root / "said.txt"
     began, process = time.monotonic(), Fresh(job, environment(root) | env, output)
     try:
         code = process.wait(patience)
@@ -158,7 +151,7 @@ class Left:
             len(sent),
             sum(e.get("cost") or 0.0 for e in ended),
             sum(open_.values()),
-            _kept(root / "cache" / "calls.sqlite"),
+            cached_calls(root),
             Counter(row["reason"] for row in unscored or []),
             None if unscored is None else sum(not row["settled"] for row in unscored),
             len(list(root.glob("runs/*/DONE"))),
@@ -172,13 +165,6 @@ def _unscored(root: Path) -> list[dict[str, Any]] | None:
     if not files:
         return None
     return [dict(row) for file in files for row in pd.read_parquet(file).to_dict("records")]
-
-
-def _kept(cache: Path) -> int:
-    if not cache.is_file():
-        return 0
-    with closing(sqlite3.connect(cache)) as db:
-        return int(db.execute("SELECT count(*) FROM answer").fetchone()[0])
 
 
 def written(root: Path) -> dict[str, str]:

@@ -29,14 +29,8 @@ def test_a_validation_sweep_ends_in_metrics_by_attacks(judgelab: Command, tmp_pa
 def test_a_leaderboard_ranks_texts_already_written(judgelab: Command, tmp_path: Path) -> None:
     sizes = tmp_path / "known.csv"
     sizes.write_text("model,parameters,quiz\nreviewer_2,8,.5\nreviewer_3,70,.7\n")
-    done = judgelab(
-        "study=leaderboard",
-        "study.references=[reviewer_1]",
-        "study.humans=[reviewer_3]",
-        f"study.benchmarks={sizes}",
-        "mechanism=gem",
-        *DATA,
-    )
+    who = ("study.references=[reviewer_1]", "study.humans=[reviewer_3]")
+    done = judgelab("study=leaderboard", *who, f"study.benchmarks={sizes}", "mechanism=gem", *DATA)
     assert done.returncode == 0, done.stderr
     tables = {t["name"]: t["rows"] for t in result(tmp_path)["tables"]}
     board = tables["leaderboard"]

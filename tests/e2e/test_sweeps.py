@@ -28,10 +28,7 @@ QUICK = {  # sweep -> a part of its grid, and fewer draws; jobs
         2,
     ),
     "dhp_figure_6 rehearsal=true": (["study.replicates=20", "mechanism=length,random"], 2),
-    "ranking_confidence_tables_1_2_3 rehearsal=true": (
-        ["study.pairs=2", "study.evaluations=5"],
-        1,
-    ),
+    "ranking_confidence_tables_1_2_3 rehearsal=true": (["study.pairs=2", "study.evaluations=5"], 1),
     "auto_pre_tables_5_6 rehearsal=true": (
         [
             "limit=1",
