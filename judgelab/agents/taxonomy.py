@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.panel import Agent, Panel
-from judgelab.core.resources import conf
+from judgelab.core.resources import conf, of_yaml
 
 FOLDER = conf() / "taxonomy"
 Category = Literal["Faithful", "Style", "Strategic", "Low Effort", "Other"]
@@ -93,7 +93,7 @@ def load_taxonomy(name_or_path: str) -> Taxonomy:
             f"agents.taxonomy to one of {', '.join(names)}, or to the path of a YAML file."
         )
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = of_yaml(path.read_text(encoding="utf-8"))
         shared = {"prompt": content["prompt"]} if content.get("prompt") else {}
         entries = [{**shared, **one} for one in content["agents"]]
         dump = json.dumps(content, sort_keys=True, ensure_ascii=False)

@@ -26,7 +26,7 @@ from judgelab.core.errors import (
     PartialRunError,
     did_you_mean,
 )
-from judgelab.core.resources import PROGRAM, conf
+from judgelab.core.resources import PROGRAM, conf, of_yaml
 from judgelab.core.terminal import say
 from judgelab.store.disk import disk_fault
 
@@ -111,7 +111,7 @@ def rehearsal_of(option: str) -> list[str] | None:
     file = conf() / "papers" / axis / f"{name}.yaml"
     if not file.is_file():
         return None
-    content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    content = of_yaml(file.read_text(encoding="utf-8"))
     bases = [one for one in content.get("defaults", ()) if isinstance(one, str) and one != "_self_"]
     start = next(filter(None, (rehearsal_of(f"{axis}/{base}") for base in bases)), [])
     own = [spelled(str(word)) for word in content.get("rehearsal", ())]

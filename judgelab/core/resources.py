@@ -40,8 +40,13 @@ def own_or_shipped(file: str, folder: Path) -> Path:
     return ours if Path(file).name == file and ours.is_file() else Path(file).expanduser()
 
 
-def words(file: str) -> Any:
-    """A word table in YAML, by its path in the package."""
+def of_yaml(text: str) -> Any:
+    """What a text in YAML holds, by libyaml where it is at hand: ten times as fast."""
     import yaml
 
-    return yaml.safe_load((PACKAGE / file).read_text(encoding="utf-8"))
+    return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
+def words(file: str) -> Any:
+    """A word table in YAML, by its path in the package."""
+    return of_yaml((PACKAGE / file).read_text(encoding="utf-8"))

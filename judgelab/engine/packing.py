@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-import yaml
 from omegaconf import OmegaConf
 
 from judgelab.calls.cache import CallCache
@@ -22,6 +21,7 @@ from judgelab.config.targets import located
 from judgelab.core.errors import ConfigError, DataError, some
 from judgelab.core.estimator import Presentation
 from judgelab.core.lm import Capability, EvaluationLM
+from judgelab.core.resources import of_yaml
 from judgelab.core.terminal import say
 from judgelab.engine.context import build_parts
 from judgelab.engine.dry_run import count_calls
@@ -41,7 +41,7 @@ def pack(folder: Path, into: Path | None = None, texts: bool = False) -> Path:
     run_dir = RunDir(folder)
     if not run_dir.is_done:
         raise ConfigError(f"{folder} holds no finished run: give a folder below outputs/runs.")
-    config = yaml.safe_load(run_dir.read_text("config.yaml"))
+    config = of_yaml(run_dir.read_text("config.yaml"))
     source = Path(str((config["dataset"] or {}).get("path") or "")).expanduser()
     if texts and not source.is_file():
         raise ConfigError(

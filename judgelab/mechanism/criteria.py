@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
-from judgelab.core.resources import conf
+from judgelab.core.resources import conf, of_yaml
 
 FOLDER = conf() / "criteria"
 STEPS = ("Read both texts.", "Choose the level whose meaning fits best.")
@@ -88,7 +88,7 @@ def load_criteria(name_or_path: str) -> Criteria:
         path = FOLDER / f"{name_or_path}.yaml"
     try:
         raw = path.read_bytes()
-        content = yaml.safe_load(raw.decode("utf-8"))
+        content = of_yaml(raw.decode("utf-8"))
         if isinstance(content, dict) and content.keys() & {"question", "levels"}:
             content = _of_rubric(content, path)
         metrics = [

@@ -9,12 +9,11 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import yaml
-
 from judgelab.config import AXES
 from judgelab.config.composing import literal
 from judgelab.config.targets import located
 from judgelab.core.errors import DataError, did_you_mean
+from judgelab.core.resources import of_yaml
 from judgelab.core.result import PARTS, estimate_keys, read_estimate
 from judgelab.report import format, style
 from judgelab.report.console import alarms
@@ -113,7 +112,7 @@ class RunResult:
         """Of an audit: AssertionError with its first sentence, unless every judge may be used
         (ConfigError: its study gives no such verdict)."""
         __tracebackhide__ = True  # pytest shows the test, and not these lines
-        config = yaml.safe_load(RunDir(self.path).read_text("config.yaml"))
+        config = of_yaml(RunDir(self.path).read_text("config.yaml"))
         if located(config["study"]["_target_"], "study").gate(self.content) != 0:
             first, _, _ = self.verdict.partition("\n")
             raise AssertionError(f"{first} ({self.path / 'report.html'})")
@@ -286,7 +285,7 @@ def _beside(runs: Sequence[RunResult]) -> Iterator[SweepJob]:
     """
     settings, choices = list[dict[str, Any]](), list[dict[str, str]]()
     for run in runs:
-        config = yaml.safe_load(RunDir(run.path).read_text("config.yaml"))
+        config = of_yaml(RunDir(run.path).read_text("config.yaml"))
         settings.append(dict(_flat("", {k: v for k, v in config.items() if k not in VOLATILE})))
         options = RunDir(run.path).read_json("manifest.json")["choices"]
         choices.append({axis: str(options[axis]) for axis in AXES if axis not in VOLATILE})

@@ -9,12 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from judgelab.config.targets import located
 from judgelab.core.errors import DataError, JudgelabError
 from judgelab.core.estimator import Estimator, marks, mixtures, read_estimators
-from judgelab.core.resources import PROGRAM
+from judgelab.core.resources import PROGRAM, of_yaml
 from judgelab.core.result import Headline
 from judgelab.report.format import Column, column
 from judgelab.store.run_dir import RunDir
@@ -206,7 +204,7 @@ def study_of(run: Path) -> Any | None:
     """The class of the study of a run, by its config; None where that is not to be had here: one of
     the user's own is known in the process that trusts it alone."""
     try:
-        config = yaml.safe_load(RunDir(run).read_text("config.yaml"))
+        config = of_yaml(RunDir(run).read_text("config.yaml"))
         return located(config["study"]["_target_"], "study")
     except (LookupError, TypeError, JudgelabError):
         return None

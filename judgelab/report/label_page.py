@@ -13,9 +13,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import yaml
 
 from judgelab.core.judgments import JudgmentTable, Kind
+from judgelab.core.resources import of_yaml
 from judgelab.report import format
 from judgelab.report.items_page import item_rows, record
 from judgelab.report.jobs import command_line
@@ -45,7 +45,7 @@ def write(run_dir: RunDir) -> bool:
     if judgments is None or rows is None:
         (run_dir.path / FILE).unlink(missing_ok=True)
         return False
-    config = yaml.safe_load(run_dir.read_text("config.yaml"))
+    config = of_yaml(run_dir.read_text("config.yaml"))
     seed, table, texts = int(config.get("seed", 0)), rows.table, _texts(run_dir)
     units = table.units
     sample = _draw(list(zip(units.item, units.first, units.second, strict=True)), seed, texts)

@@ -20,7 +20,7 @@ from judgelab.calls.cached import CountingLM
 from judgelab.config import build
 from judgelab.core.errors import CapabilityError, ConfigError, DataError, did_you_mean
 from judgelab.core.panel import GIVE_REFERENCES, Agent, Panel
-from judgelab.core.resources import conf
+from judgelab.core.resources import conf, of_yaml
 from judgelab.core.step import By
 from judgelab.engine.context import Context
 from judgelab.stats.intervals.arrays import Mask
@@ -115,7 +115,7 @@ def _validated(path: Path, shape: TypeAdapter[Shape], needs: str) -> tuple[Shape
     """What a YAML file holds, and its name and hash; ``needs`` says which shape it is to have."""
     try:
         raw = path.read_bytes()
-        content = shape.validate_python(yaml.safe_load(raw.decode("utf-8-sig")))
+        content = shape.validate_python(of_yaml(raw.decode("utf-8-sig")))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as cause:
         raise DataError(f"{str(path)!r} is not readable as YAML: {cause}.") from cause
     except ValidationError as cause:
