@@ -33,6 +33,19 @@ SKETCH = {"png": b"\x89PNG", "svg": b'<svg viewBox="0 0 1 1"></svg>'}
 """What stands for figures, which are drawn, where a test does not look at them."""
 
 
+def environment(folder: Path) -> dict[str, str]:
+    """No home, no credentials, no network, results below ``folder``."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("WANDB_", "HF_"))}
+    return env | {
+        "JUDGELAB_ROOT": str(folder),
+        "HOME": str(folder),
+        "HF_HUB_OFFLINE": "1",
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "COLUMNS": "200",
+        "OMP_NUM_THREADS": "1",
+    }
+
+
 class Fresh:
     """The command with these words, as subprocess.Popen has it; ``output`` is what it says.
 

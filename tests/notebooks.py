@@ -14,7 +14,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
-from tests.e2e.conftest import ROOT, environment
+from tests.fresh import ROOT, environment
 
 FOLDER = ROOT / "notebooks"
 METADATA = {

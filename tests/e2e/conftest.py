@@ -23,23 +23,10 @@ from judgelab.__main__ import main
 from judgelab.config.composing import composed_call
 from judgelab.engine.execution import Invocation
 from judgelab.engine.run import carry_out
-from tests.fresh import ROOT, Fresh
+from tests.fresh import ROOT, Fresh, environment
 
 Done = subprocess.CompletedProcess[str]
 Command = Callable[..., Done]
-
-
-def environment(folder: Path) -> dict[str, str]:
-    """No home, no credentials, no network, results below ``folder``."""
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("WANDB_", "HF_"))}
-    return env | {
-        "JUDGELAB_ROOT": str(folder),
-        "HOME": str(folder),
-        "HF_HUB_OFFLINE": "1",
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        "COLUMNS": "200",
-        "OMP_NUM_THREADS": "1",
-    }
 
 
 def process(root: Path, command: list[str], cwd: Path = ROOT, **env: str) -> Done:

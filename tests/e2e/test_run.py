@@ -121,7 +121,7 @@ def imported(folder: Path, *overrides: str) -> set[str]:
     return set(re.findall(r"(?m)^import time:.*\|\s*(\S+)$", done.stderr))
 
 
-@pytest.mark.parametrize("command", [PLAN, ("mechanism=length",)], ids=["plan", "length"])
+@pytest.mark.parametrize("command", [PLAN, ("mechanism=length", "limit=4")], ids=["plan", "length"])
 def test_little_is_imported_and_less_for_a_finished_run(
     command: tuple[str, ...], tmp_path: Path
 ) -> None:
