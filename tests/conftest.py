@@ -113,8 +113,7 @@ def _configs_are_composed_once() -> Iterator[None]:
         return replace(found, config_overrides=[one for one in words if one not in options])
 
     def option(self: Any, default: Any, repo: Any) -> Any:
-        merged = isinstance(default, ConfigResult)
-        return default if merged else load_option(self, default=default, repo=repo)
+        return default if isinstance(default, ConfigResult) else load_option(self, default, repo)
 
     def merge_once(self: Any, defaults: Any, repo: Any) -> Any:
         key = (places(repo), *map(astuple, defaults))

@@ -69,12 +69,7 @@ def sweep(place: Place, url: str) -> list[str]:
 
 
 def one_kill(
-    root: Path,
-    job: list[str],
-    server: Running,
-    requests: int,
-    number: int,
-    grace: float = GRACE,
+    root: Path, job: list[str], server: Running, requests: int, number: int, grace: float = GRACE
 ) -> tuple[int, int]:
     """(requests that arrived late, workers alive) after a kill; -1: the sweep ended first."""
     before = server.account().requests if server.log.exists() else 0

@@ -40,12 +40,8 @@ MODULES = {
     for file in (one.relative_to(PACKAGE) for one in FILES)
     for part in (file, *list(file.parents)[:-1])
 }
-
-
-@cache
-def trees() -> dict[Path, ast.Module]:
-    """The code of every file; parsed by the one worker that runs these tests."""
-    return {file.relative_to(PACKAGE): ast.parse(file.read_text("utf-8")) for file in FILES}
+# parsed by the one worker that runs these tests
+trees = cache(lambda: {f.relative_to(PACKAGE): ast.parse(f.read_text("utf-8")) for f in FILES})
 
 
 def imports() -> Iterator[tuple[str, str]]:

@@ -40,8 +40,7 @@ def test_two_sweeps_of_one_name_do_not_share_a_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "size", "file"),
-    [("mi", "100k", "calls.sqlite"), ("length", "300k", "/figures/")],
+    ("mechanism", "size", "file"), [("mi", "100k", "calls.sqlite"), ("length", "300k", "/figures/")]
 )
 def test_a_full_disk_is_the_disks_fault(
     tmp_path: Path, mechanism: str, size: str, file: str

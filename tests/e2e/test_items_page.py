@@ -52,10 +52,7 @@ def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_5000_rows_open_at_once_and_can_be_searched_and_sorted(big: Path) -> None:
     """Times are the page's own clock: what a reader waits for."""
-    found = looked_at(
-        big,
-        script("items_search"),
-    )
+    found = looked_at(big, script("items_search"))
     assert found["rows"] == 25
     assert found["count"] == "5,000 rows of 5,000"
     assert found["opened"] < 5_000
@@ -77,12 +74,7 @@ def test_5000_rows_open_at_once_and_can_be_searched_and_sorted(big: Path) -> Non
 
 def test_hostile_texts_stay_texts_and_a_phone_holds_the_page(big: Path) -> None:
     """400 px; an item by its address; long texts unfold by a button that the keyboard reaches."""
-    found = looked_at(
-        big,
-        script("items_phone"),
-        width=400,
-        address="#item=q7",
-    )
+    found = looked_at(big, script("items_phone"), width=400, address="#item=q7")
     assert found["count"] == "4 rows of 5,000, of item q7 alone · all items"
     assert found["wide"] == [400, 0]
     assert HURTS in found["text"] and HOSTILE in found["text"]

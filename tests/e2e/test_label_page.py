@@ -97,10 +97,7 @@ def test_labels_stay_in_the_browser_and_a_second_export_is_a_second_look(
     assert "1 text of the draw was skipped" in first["said"]
     assert "labels-Ann-Lee.csv" in first["said"]
     # the browser has kept them; what others said is shown after a label, which then stays
-    second = looked_at(
-        page,
-        script("label_again"),
-    )
+    second = looked_at(page, script("label_again"))
     assert (second["kept"][:8], second["rater"]) == ("11 of 60", "Ann Lee")
     assert (second["before"], second["after"], second["stays"][-4:]) == (False, True, "fail")
     turns = pd.read_csv(io.StringIO(second["csv"]))["turn"].dropna()

@@ -97,9 +97,6 @@ def test_planted_agents_are_named_whatever_things_are_called(tmp_path: Path) -> 
 def test_copies_templates_and_what_cannot_be_compared_are_said_as_what_they_are(
     tmp_path: Path,
 ) -> None:
-    def copy(item: int) -> str:
-        return STYLES[1].format(**facts(item)) + " Indeed."
-
     def template(item: int) -> str:
         return (
             "Thank you for your question about this matter, which we have read with great care "
@@ -109,10 +106,8 @@ def test_copies_templates_and_what_cannot_be_compared_are_said_as_what_they_are(
     def greek(item: int) -> str:
         return " ".join(np.random.default_rng(item).choice(GREEK.split(), 8))
 
-    def letter(item: int) -> str:
-        return "ABCD"[item % 4]
-
-    odd = {"copy": copy, "template": template, "greek": greek, "letter": letter}
+    odd = {"template": template, "greek": greek, "letter": lambda i: "ABCD"[i % 4]}
+    odd["copy"] = lambda i: STYLES[1].format(**facts(i)) + " Indeed."
     found = screened(table(**odd), tmp_path)
     said = dict(found.content["answer"])
     assert "copy" in said["Copies"]
