@@ -32,6 +32,8 @@ from judgelab.stats.ranking.system_bias import MODELS, JudgeFit, Model, fit_judg
 
 Numbers = NDArray[np.int64]
 
+AT_ONCE = 1 << 18  # items that resamples draw in one call: many are fast, all may be gigabytes
+
 
 @dataclass(frozen=True)
 class RankedPairs:
@@ -82,9 +84,12 @@ def _least(values: Floats) -> float:
 
 def _resample(values: Floats, size: int, draws: int, generator: np.random.Generator) -> Floats:
     """[draws, systems] means over so many items drawn with replacement."""
-    n = len(values)
-    cells = generator.integers(0, n, (draws, size)) + n * np.arange(draws)[:, None]
-    counts = np.bincount(cells.ravel(), minlength=draws * n).reshape(draws, n).astype(np.float64)
+    n, step = len(values), max(1, AT_ONCE // size)
+    rows = list[NDArray[np.intp]]()
+    for k in (min(step, draws - start) for start in range(0, draws, step)):
+        cells = generator.integers(0, n, (k, size)) + n * np.arange(k)[:, None]
+        rows.append(np.bincount(cells.ravel(), minlength=k * n).reshape(k, n))
+    counts = np.concatenate(rows).astype(np.float64)
     has_score = ~np.isnan(values)
     return divide(counts @ np.where(has_score, values, 0.0), counts @ has_score.astype(np.float64))
 

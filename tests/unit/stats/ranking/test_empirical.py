@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -39,6 +40,14 @@ def annotated(
     shift = generator.normal(0, bias, size=systems)
     common = generator.normal(0, item, size=(items, 1))
     return human, scale * (human + shift + error + common) + 7
+
+
+def test_resamples_of_many_items_fit_in_memory() -> None:
+    """2,000 resamples of 100,000 items were 3 GB at once."""
+    tracemalloc.start()
+    ranked_pairs(*annotated(0, items=10, systems=3), items=50_000, draws=100)
+    assert tracemalloc.get_traced_memory()[1] < 2e7
+    tracemalloc.stop()
 
 
 def test_planted_quantities_are_found() -> None:
