@@ -366,5 +366,7 @@ def _judges(names: object) -> str:
 def _wide(setting: Wide) -> dict[str, Sequence[str]]:
     """Name -> its columns, of a setting that lists columns, or maps names to them."""
     many = [setting] if isinstance(setting, str) else setting or ()
-    of = many if isinstance(many, Mapping) else {name: str(name) for name in many}
-    return {str(name): [its] if isinstance(its, str) else list(its) for name, its in of.items()}
+    columns = many if isinstance(many, Mapping) else {name: str(name) for name in many}
+    return {
+        str(name): [its] if isinstance(its, str) else list(its) for name, its in columns.items()
+    }

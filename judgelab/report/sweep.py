@@ -153,25 +153,27 @@ def sorted_by(jobs: Sequence[SweepJob]) -> Headline | None:
 
 def answer(jobs: Sequence[SweepJob], sections: Sequence[Comparison] = ()) -> list[Said]:
     """(heading, sentences): who is first and who is not shown to be behind; what studies add."""
-    best = [job for job in best_first(jobs) if job.result is not None]
+    with_result = [job for job in best_first(jobs) if job.result is not None]
     own = [sentences for one in sections for sentences in one.answer]
-    titles = [str((job.result or {}).get("title", "")) for job in best]
+    titles = [str((job.result or {}).get("title", "")) for job in with_result]
     if not all(titles):
-        return [*_first_by_dataset(best, jobs), *own]
-    parts = [(job_name(job, axes(jobs)) or "Run", t) for job, t in zip(best, titles, strict=True)]
+        return [*_first_by_dataset(with_result, jobs), *own]
+    parts = [
+        (job_name(job, axes(jobs)) or "Run", t) for job, t in zip(with_result, titles, strict=True)
+    ]
     if (more := len(titles) - MOST) > 0:
         parts[MOST:] = [("And more", f"{format.counted(more, 'run')} more in the table.")]
     return [*parts, *own]
 
 
-def _first_by_dataset(best: Sequence[SweepJob], jobs: Sequence[SweepJob]) -> list[Said]:
+def _first_by_dataset(with_result: Sequence[SweepJob], jobs: Sequence[SweepJob]) -> list[Said]:
     """Within each dataset: how easy the texts are is no merit of what scores them."""
     by = sorted_by(jobs)
     if by is None:
         return []
     apart = "dataset" in axes(jobs)
     data: dict[str, dict[str, SweepJob]] = {}
-    for job in best:  # each name once, by its best job
+    for job in with_result:  # each name once, by its best job
         by_name = data.setdefault(option(job, "dataset") if apart else "", {})
         by_name.setdefault(name_of(job, jobs), job)
     parts = [
@@ -181,7 +183,7 @@ def _first_by_dataset(best: Sequence[SweepJob], jobs: Sequence[SweepJob]) -> lis
     ]
     if parts or len(data) < 2:
         return parts[:MOST]
-    most, *_, least = (f"{option(job, 'dataset')} with {_cell(job, by)}" for job in best)
+    most, *_, least = (f"{option(job, 'dataset')} with {_cell(job, by)}" for job in with_result)
     return [("Compared", f"{by.name}: most on {most}, least on {least}. The data differ, too.")]
 
 

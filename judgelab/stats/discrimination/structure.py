@@ -96,15 +96,15 @@ def quadratic_against_linear(x: ArrayLike, y: ArrayLike) -> QuadraticFit:
     if n < 4 or len(np.unique(first)) < 3 or np.ptp(second) <= ROUNDING * height:
         return QuadraticFit(*(math.nan,) * 6, n)
     fits = [Polynomial.fit(first, second, degree) for degree in (1, 2)]
-    line, bow = (float(((second - fit(first)) ** 2).sum()) for fit in fits)  # residual squares
+    line, parabola = (float(((second - fit(first)) ** 2).sum()) for fit in fits)  # residual squares
     total = float(((second - second.mean()) ** 2).sum())
     # a residual of rounding noise counts as 0, and 0 / 0 as no gain
     noise = ROUNDING * total
     f = 0.0
     if line > noise:
-        f = math.inf if bow <= noise else max((line - bow) / bow * (n - 3), 0.0)
+        f = math.inf if parabola <= noise else max((line - parabola) / parabola * (n - 3), 0.0)
     bend = float(fits[1].coef[2])  # of x from -1 to 1
     curvature = bend / (np.ptp(first) / 2) ** 2 if abs(bend) > ROUNDING * height else 0.0
     peak = float(fits[1].deriv().roots()[0]) if curvature else math.nan
     p = float(fdtrc(1, n - 3, f))
-    return QuadraticFit(1 - line / total, 1 - bow / total, f, p, peak, float(curvature), n)
+    return QuadraticFit(1 - line / total, 1 - parabola / total, f, p, peak, float(curvature), n)

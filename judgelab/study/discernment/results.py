@@ -238,11 +238,11 @@ def _over(
     return over
 
 
-Ranking = Mapping[str, JudgeResult]
+JudgeRanking = Mapping[str, JudgeResult]
 Pairs = Mapping[tuple[str, str], PairedD]
 
 
-def compare_judges(judges: Ranking, how: How) -> tuple[Ranking, Pairs]:
+def compare_judges(judges: JudgeRanking, how: How) -> tuple[JudgeRanking, Pairs]:
     """Judges that rated the same texts, the highest discernment first, unknown ones last; and every
     two of them in this order, by the items that both rated and the perturbations that changed
     enough texts."""

@@ -37,9 +37,9 @@ from judgelab.study.discernment.perturbations import (
 from judgelab.study.discernment.results import (
     MOST,
     TOO_FEW,
+    JudgeRanking,
     JudgeResult,
     Pairs,
-    Ranking,
     RatedVariants,
     compare_judges,
     write_ratings,
@@ -159,7 +159,7 @@ class Discernment(JudgesStudy):
                 raise ConfigError(f"{where}{cause}") from cause
         return degrade(context, base, suite), weights
 
-    def _notes(self, judges: Ranking, weights: ExpertWeights) -> list[str]:
+    def _notes(self, judges: JudgeRanking, weights: ExpertWeights) -> list[str]:
         """What limits the numbers: what holds of all judges once, the rest with a judge's name."""
         each: dict[str, list[str]] = {}
         for name, judge in judges.items():
@@ -186,7 +186,7 @@ class Discernment(JudgesStudy):
         return common + own
 
 
-def _tables_of(judges: Ranking, weights: str) -> list[Table]:
+def _tables_of(judges: JudgeRanking, weights: str) -> list[Table]:
     """What each judge makes of the perturbations; ``weights`` in words. The one judge of a run has
     no name; several stand in a column of their own."""
     results = [(name, one) for name, judge in judges.items() for one in judge.results]
@@ -229,7 +229,7 @@ def _tables_of(judges: Ranking, weights: str) -> list[Table]:
 
 
 def _comparison_tables(
-    ranking: Ranking, pairs: Pairs, prices: str | None, weights: str
+    ranking: JudgeRanking, pairs: Pairs, prices: str | None, weights: str
 ) -> list[Table]:
     """Judges, pairs of them, and perturbations by judges; ``weights`` in words."""
     board: list[Row] = []
@@ -270,7 +270,7 @@ def _comparison_tables(
     return [table(kind, rows, weights=weights) for kind, rows in rows_of.items() if rows]
 
 
-def _answer_of(ranking: Ranking, pairs: Pairs) -> list[tuple[str, str]]:
+def _answer_of(ranking: JudgeRanking, pairs: Pairs) -> list[tuple[str, str]]:
     """(heading, sentences): of one judge which perturbations it does not see; of several who
     discerns most and how surely, and what each does not see."""
     (best, first), *rest = ranking.items()
@@ -306,7 +306,7 @@ def _answer_of(ranking: Ranking, pairs: Pairs) -> list[tuple[str, str]]:
     )
 
 
-def _summary_of(ranking: Ranking, weights: str) -> dict[str, Value]:
+def _summary_of(ranking: JudgeRanking, weights: str) -> dict[str, Value]:
     """Of one judge D of each perturbation and over all; of several who is best, and D of each."""
     (best, first), *_ = ranking.items()
     if best:
