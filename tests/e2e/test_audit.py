@@ -69,9 +69,7 @@ def audited(judgelab: Command, file: Path, text: str, more: str) -> Done:
     return judgelab("study=audit", "dataset=table", f"dataset.path={file}", "tracker=none", more)
 
 
-def test_a_rubric_of_two_levels_is_audited_class_by_class(
-    judgelab: Command, tmp_path: Path
-) -> None:
+def test_rubrics_of_two_levels_are_audited_by_class(judgelab: Command, tmp_path: Path) -> None:
     """A judge that is asked for pass or fail was held against grades."""
     rubric, file = tmp_path / "rubric.yaml", tmp_path / "labels.csv"
     rubric.write_text("question: Is it right?\nlevels: {fail: it is wrong, pass: it is right}")
@@ -122,9 +120,7 @@ def entries(url: str) -> list[dict[str, Any]]:
     return [{"name": name, "evaluation_lm.model": name, **shared} for name in JUDGES]
 
 
-def test_texts_without_what_they_are_about_are_refused_before_anything_is_paid(
-    tmp_path: Path,
-) -> None:
+def test_texts_without_their_source_are_refused_before_anything_is_paid(tmp_path: Path) -> None:
     """A mistyped ``sorce``: a paid judge read empty articles."""
     write_csv(tmp_path / "labels.csv", 8)
     table = pd.read_csv(tmp_path / "labels.csv")

@@ -140,9 +140,7 @@ def test_a_cell_matches_where_it_rounds_to_the_printed_digits(value: float, matc
     assert Row("3", "x", "y", 0.6809, point(value, 1)).match is match
 
 
-def test_tables_need_nothing_but_a_clone(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_tables_need_only_a_clone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With other numbers than the authors', and without most of their judges."""
     clone, out = write_clone(tmp_path / "Auto-PRE"), tmp_path / "rows.json"
     lines = (clone / NF / "x_pointwise_5level_processed_gpt4.json").read_text().split("\n")

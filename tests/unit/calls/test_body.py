@@ -77,9 +77,7 @@ def test_a_body_that_drips_ends_by_the_timeout(tmp_path: Path) -> None:
     assert (reply.text, reply.reason, reply.settled) == (None, "no answer in 0.5 s", False)
 
 
-def test_a_proxy_of_the_environment_is_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_proxy_of_environment_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with scripted(tmp_path) as server:
         monkeypatch.setenv("HTTP_PROXY", server.url.removesuffix("/v1"))

@@ -159,9 +159,7 @@ def test_a_damaged_row_is_counted_said_and_replaced(
     cache.close()
 
 
-def test_the_manifest_tells_of_damaged_rows_whose_questions_were_asked_again(
-    tmp_path: Path,
-) -> None:
+def test_the_manifest_tells_of_damaged_rows_that_were_asked_again(tmp_path: Path) -> None:
     file, third = tmp_path / "c.sqlite", "CAST(answer AS TEXT) LIKE '[-3%'"
     damage = f"UPDATE answer SET answer = '[-7.0, 1]' WHERE {third}"
     lm, told = ScriptedLogProb(lambda c, t: -float(len(c + t))), []

@@ -61,9 +61,7 @@ def test_limit_cuts_items_but_the_whole_file_is_checked(tmp_path: Path) -> None:
         ({"respones": {}}, "unknown key 'respones', did you mean 'responses'?"),
     ],
 )
-def test_a_bad_line_is_reported_with_number_and_reason(
-    tmp_path: Path, line: Any, reason: str
-) -> None:
+def test_a_bad_line_has_its_number_and_reason(tmp_path: Path, line: Any, reason: str) -> None:
     line = {**GOOD, "id": "b", **line} if isinstance(line, dict) else line
     message = refusal(tmp_path, {**GOOD, "id": "first"}, "", line)
     assert "has 1 problem;" in message

@@ -84,9 +84,7 @@ def test_three_texts_are_drawn_by_seed_and_paper_and_lonely_ones_are_left_out() 
 
 
 @pytest.mark.parametrize("chat", [True, False])
-def test_tokens_are_those_of_scoring_with_one_beginning_and_one_end(
-    folder: Path, chat: bool
-) -> None:
+def test_tokens_are_of_scoring_with_one_beginning_and_one_end(folder: Path, chat: bool) -> None:
     told = settings(folder, chat=chat, end_token=True, loss_on="response")
     rows = data.examples(panel(1), told, folder)
     contexts, targets = zip(*data.prompts(panel(1), told), strict=True)

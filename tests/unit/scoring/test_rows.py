@@ -144,9 +144,7 @@ def test_a_real_lm_is_scored_the_fast_way(
 
 
 @pytest.mark.parametrize("name", ["llama_gqa", "gpt2"])
-def test_what_rounding_moves_is_measured_whatever_the_machine(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rounding_is_measured_anywhere(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """On an H100 two batch shapes gave the same digits, and every fast way was refused."""
     monkeypatch.setattr(engine, "LEAST", dict.fromkeys(engine.LEAST, 0.0))
     sound = Engine(copy.deepcopy(model(name)).to(torch.bfloat16), "auto")

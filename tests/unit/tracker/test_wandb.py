@@ -180,9 +180,7 @@ def test_a_server_out_of_reach_means_offline_and_no_key_on_disk(
             assert KEY.encode() not in path.read_bytes()
 
 
-def test_mode_follows_environment_and_netrc(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_mode_is_of_environment_and_netrc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clear(monkeypatch, tmp_path)
     assert credentials_mode() == "offline"
     (tmp_path / ".netrc").write_text(f"machine api.wandb.ai login user password {KEY}\n")

@@ -118,9 +118,7 @@ def test_scores_without_people(tmp_path: Path) -> None:
     assert any("not of people's" in note for note in result.notes) and len(found["ranking"]) == 21
 
 
-def test_a_run_that_exists_is_ranked(
-    annotated: tuple[Result, pd.DataFrame], tmp_path: Path
-) -> None:
+def test_an_existing_run_is_ranked(annotated: tuple[Result, pd.DataFrame], tmp_path: Path) -> None:
     """The records of any study: what it wrote is all that is read."""
     path, _ = scores(tmp_path)
     run = finished(tmp_path, outcome(tmp_path, *table_study(path)))
