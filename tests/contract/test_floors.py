@@ -201,3 +201,12 @@ def test_pinned_releases_are_among_those_required() -> None:
     assert {"hydra-core", "torch", "pyppmd"} <= set(pinned)
     for name, version in pinned.items():
         assert REQUIRED[name].specifier.contains(version), name
+
+
+def test_no_participle_stands_alone_as_a_name() -> None:
+    """``found`` does not say what was found."""
+    alone = {"found", "said", "made", "held", "told", "given", "kept", "got", "taken", "known"}
+    for file, tree in trees().items():
+        for node in filter(lambda one: isinstance(one, ast.Name | ast.arg), ast.walk(tree)):
+            name = vars(node).get("id") or vars(node)["arg"]
+            assert name.strip("_") not in alone, f"{file}: {name}"
