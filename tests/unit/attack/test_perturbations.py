@@ -204,3 +204,17 @@ def test_the_wrong_ending_is_the_items_own() -> None:
     assert made.provenance["attack_unwritten"] == {"no wrong answer recorded": 2}
     with pytest.raises(DataError, match=r"no item .* wrong answer.*fields\.right numbers"):
         WrongEnding().apply(replace(panel, items=items[1:], texts=texts[1:]), NOBODY, seed=0)
+
+
+@given(st.text("abc", max_size=5), st.text("abc", max_size=5))
+def test_edits_are_the_fewest(a: str, b: str) -> None:
+    def fewest(i: int, j: int) -> int:  # by the definition of optimal string alignment
+        if not i or not j:
+            return i + j
+        ways = [fewest(i - 1, j) + 1, fewest(i, j - 1) + 1]
+        ways += [fewest(i - 1, j - 1) + (a[i - 1] != b[j - 1])]
+        if i > 1 and j > 1 and a[i - 2 : i] == b[j - 2 : j][::-1]:
+            ways += [fewest(i - 2, j - 2) + 1]
+        return min(ways)
+
+    assert edits(a, b) == fewest(len(a), len(b))

@@ -305,9 +305,7 @@ NAMES = st.sampled_from(WORDS.split())
     max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(rows=st.lists(st.dictionaries(NAMES, CELLS, max_size=8), max_size=6), raw=st.binary())
-def test_odd_cells_are_read_or_refused(
-    tmp_path: Path, rows: list[dict[str, Any]], raw: bytes
-) -> None:
+def test_odd_cells_read_or_refused(tmp_path: Path, rows: list[dict[str, Any]], raw: bytes) -> None:
     """Nothing but a sentence: no other error, whatever a file holds."""
     rows = [{"id": "1"} | row for row in rows]
     frame = pd.DataFrame(rows, dtype=object)

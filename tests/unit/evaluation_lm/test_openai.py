@@ -156,9 +156,7 @@ def test_alternatives_of_a_reply(start: Start, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", ["echo", "prompt"])
 @pytest.mark.parametrize("settings", [{}, {"merge": True}, {"fragments": True}, {"beside": True}])
-def test_log_probabilities_are_the_servers(
-    start: Start, mode: str, settings: dict[str, bool]
-) -> None:
+def test_log_probs_are_the_servers(start: Start, mode: str, settings: dict[str, bool]) -> None:
     """Clean boundaries, tokens across one, tokens that cannot be spelt, a list beside choices."""
     _, lm = start(logprobs=mode, **settings)
     contexts = ["Reviews:\n", "Reviews:\na short föggy one\n"]

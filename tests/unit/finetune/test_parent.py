@@ -62,9 +62,7 @@ def test_a_process_that_outlives_the_child_is_not_waited_for(tmp_path: Path, apa
     assert gone(held)
 
 
-def test_a_killed_child_is_the_end_though_a_process_of_its_own_holds_the_pipe(
-    tmp_path: Path,
-) -> None:
+def test_a_killed_child_is_the_end_though_its_own_process_holds_the_pipe(tmp_path: Path) -> None:
     held, start = tmp_path / "held", time.monotonic()
     program = f"{START}\nstart(False)\nos.kill(os.getpid(), 9)"
     assert carry([sys.executable, "-c", program, str(held)], "a job", os.environ, {}) == (

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
+from sacrebleu.metrics.bleu import BLEU
 
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.mechanism.bleu import Bleu
@@ -55,6 +57,12 @@ def test_rouge_is_rouge_scores_to_the_bit(kind: Kind) -> None:
         for j, reference in enumerate(texts):
             expected = scorer.score(reference, text)[kind].fmeasure
             assert np.isnan(mine[i, j]) if i == j else mine[i, j] == expected
+
+
+def test_bleu_is_sacrebleus_to_the_bit() -> None:
+    ours, peer = Bleu().comparison(), BLEU(effective_order=True)
+    for text, reference in permutations([*sample_texts()[:12], "", "a b"], 2):
+        assert ours(text, reference) == peer.sentence_score(text, [reference]).score / 100
 
 
 def test_length_counts() -> None:
