@@ -98,7 +98,7 @@ def worker(folder: str, side: str, shape: str) -> dict[str, Any]:
     }
 
 
-def _lm(folder: str, side: str) -> Any:
+def _lm(folder: str, side: Any) -> Any:
     if side == "vllm":
         from judgelab.evaluation_lm.vllm import VLLM
 
@@ -208,7 +208,8 @@ def check() -> int:
     parser.add_argument("--worker", nargs=2, metavar=("FOLDER", "SIDE"))
     options = parser.parse_args()
     if options.worker:
-        print(json.dumps(worker(*options.worker, options.shape)))
+        folder, side = options.worker
+        print(json.dumps(worker(folder, side, options.shape)))
         return 0
     cuda = require("torch", extra="local").cuda
     if options.shape != "tiny" and not cuda.is_available():

@@ -140,7 +140,7 @@ def matches(tables: Iterable[Table]) -> str:
     by_table: dict[str, list[bool]] = {}
     missed = Counter[str]()
     for row in (row for table in tables for row in table.rows if row.match is not None):
-        by_table.setdefault(row.table, []).append(row.match)
+        by_table.setdefault(row.table, []).append(bool(row.match))
         if not row.match:
             place = f", {row.row}, {row.column}" if row.cause == UNKNOWN else ""
             missed[f"Table {row.table}{place}: {row.cause}."] += 1

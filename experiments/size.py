@@ -49,9 +49,8 @@ def rooms(root: Path = ROOT) -> Iterator[tuple[str, Size, int]]:
 def main() -> None:
     """Print the table."""
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT
-    print(f"{'room':24}{'lines':>8}{'budget':>8}{'files':>7}")
-    for name, one, budget in rooms(root):
-        print(f"{name:24}{one.lines:8,}{budget or '':>8}{one.files:7}")
+    rows = (f"{room:24}{one.lines:8,}{top or '':>8}{one.files:7}" for room, one, top in rooms(root))
+    print("\n".join([f"{'room':24}{'lines':>8}{'budget':>8}{'files':>7}", *rows]))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import random
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -230,7 +230,7 @@ def _note_all(found: Found, lm: CachedLM, verb: str, part: range) -> None:
             _note_all(found, lm, verb, range(k, k + 1))
 
 
-def _ask(lm: CachedLM, verb: str, texts: list[str]) -> list[Any]:
+def _ask(lm: CachedLM, verb: str, texts: list[str]) -> Sequence[Any]:
     if verb == "chat":
         return lm.chat([ask(t, top_logprobs=2 * (len(t) % 2)) for t in texts])
     return lm.logprob(

@@ -125,7 +125,7 @@ def worker(folder: str, name: str, variant: str, threads: int) -> dict[str, Any]
 Run = Callable[[list[str], list[str], list[tuple[int, int]]], list[float]]
 
 
-def _ours(folder: str, backend: str) -> Run:
+def _ours(folder: str, backend: Any) -> Run:
     from judgelab.evaluation_lm.transformers import Transformers
 
     lm = Transformers(folder, backend=backend, dtype="float32", device_map="cpu")
@@ -236,7 +236,8 @@ def main() -> None:
     parser.add_argument("--worker", nargs=3, metavar=("FOLDER", "JOB", "SIDE"))
     options = parser.parse_args()
     if options.worker:
-        print(json.dumps(worker(*options.worker, options.threads)))
+        folder, job, side = options.worker
+        print(json.dumps(worker(folder, job, side, options.threads)))
         return
     result = measure(options)
     options.out.parent.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from experiments.coverage.scores import Law, sample
 from experiments.coverage.statistics import STATISTICS, Statistic
-from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.intervals.arrays import Floats, Mask
 from judgelab.stats.intervals.ends import Ends
 
 LARGE = 300_000  # items of the one data set whose estimate is the truth
@@ -68,7 +68,7 @@ def coverage(ends: Ends, truth: float) -> Coverage:
     if not valid.any():
         return Coverage(*(float("nan"),) * 4, none=1.0)
 
-    def share(which: Floats) -> float:
+    def share(which: Floats | Mask) -> float:
         return float(np.mean(which[valid]))
 
     above, below = share(low > truth + SLACK), share(high < truth - SLACK)

@@ -197,7 +197,7 @@ def _ends(estimates: Sequence[Estimate]) -> Ends:
 def _correlated(x: Floats, y: Floats, method: str) -> Floats:
     """Of all cells of one large data set."""
     both = [rankdata(each) if method == "spearman" else each.ravel() for each in (x, y)]
-    return np.corrcoef(*both)[:1, 1]
+    return np.asarray(np.corrcoef(np.stack(both)))[:1, 1]
 
 
 def _pooled(method: Method) -> Statistic:
@@ -265,7 +265,8 @@ def _discernment(over: Callable[[Floats], Floats]) -> Statistic:
                 axis=-1,
             )
         )
-        return Estimate(0.0, *map(float, percentile_of(samples)))
+        low, high = map(float, percentile_of(samples))
+        return Estimate(0.0, low, high)
 
     def value(data: Sample) -> Floats:
         change = data.scores - data.attacked
@@ -283,7 +284,8 @@ def _rank() -> Statistic:
 
     def ours(data: Sample, k: int) -> Estimate:
         ranks = rank_intervals(data.scores[k], draws=300)
-        return Estimate(*(float(part[2]) for part in (ranks.rank, ranks.rank_low, ranks.rank_high)))
+        value, low, high = ranks.rank[2], ranks.rank_low[2], ranks.rank_high[2]
+        return Estimate(float(value), float(low), float(high))
 
     def value(data: Sample) -> Floats:
         return average_ranks(-data.scores.mean(axis=1))[:, 2]

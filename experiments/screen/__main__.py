@@ -11,6 +11,7 @@ from dataclasses import asdict
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -75,8 +76,8 @@ def ranking_row(name: str, rows: Sequence[Row]) -> Row:
         frame["reaches_half"] = frame["tau"] >= 0.5
         frame["probability_of_half"] = [belief.probability(row, 0.5) for row in own]
         frame["shown"] = frame["probability_of_half"] >= 0.8
-    means = frame.drop(columns="set").mean()
-    return {"set": name, "rankings": len(own), **means.to_dict()}
+    means: Any = frame.drop(columns="set").mean().to_dict()
+    return {"set": name, "rankings": len(own), **means}
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import cycle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -58,7 +59,7 @@ def with_planted(name: str, texts: pd.DataFrame, people: pd.Series) -> KnownSet:
     """A set with four agents more, made of its own texts (items x agents)."""
     first, second, third = (texts.iloc[:, k] for k in range(3))
     turned = np.roll(np.arange(len(texts)), 7)
-    more = {
+    more: dict[str, Any] = {
         "boilerplate": [text for text, _ in zip(cycle(BOILERPLATE), texts.index, strict=False)],
         "other item": first.to_numpy()[turned],
         "copy": [" ".join(np.delete(text.split(), np.s_[7::20])) for text in second],
@@ -113,8 +114,8 @@ def _wmt21(file: Path) -> Graded:
     return texts[texts.index % 5 == 0], -errors  # sentences that do not follow each other
 
 
-def _replies(file: Path, *path: str) -> pd.DataFrame:
-    return pd.json_normalize(json.loads(file.read_text(encoding="utf-8")), *path)
+def _replies(file: Path, path: str | None = None, meta: str | None = None) -> pd.DataFrame:
+    return pd.json_normalize(json.loads(file.read_text(encoding="utf-8")), path, meta)
 
 
 GRADED: Mapping[str, tuple[str, Callable[[Path], Graded]]] = {

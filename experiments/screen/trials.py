@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -109,7 +110,7 @@ def planted_rows(one: Measured, count: int) -> list[Row]:
             if plant == "copy":
                 agents[0] = 1  # whom it copies
             case = one.part([*dict.fromkeys(agents), names.index(plant)], blocks)
-            *honest, own = case.verdicts or ["not known"] * len(case.names)
+            *honest, own = list[str](case.verdicts) or ["not known"] * len(case.names)
             row: Row = {word: word == own for word in WORDS}
             row |= {"copy named": bool(case.copies), "stands apart": len(honest) in case.apart}
             means = {name: row_means(effect.T) for name, effect in case.effects.items()}
@@ -117,7 +118,7 @@ def planted_rows(one: Measured, count: int) -> list[Row]:
                 row[f"AUC, {name}"] = np.mean(values[-1] < values[:-1])
             row |= {f"honest: {word}": honest.count(word) / len(honest) for word in WORDS[:2]}
             trials_of.append(row)
-        shares = pd.DataFrame(trials_of).mean().to_dict()
+        shares: Any = pd.DataFrame(trials_of).mean().to_dict()
         rows.append({"set": one.of.name, "planted": plant, **shares, "panels": count})
     return rows
 
@@ -133,8 +134,8 @@ def null_rows(one: Measured, count: int) -> Row:
         row: Row = {"said_to_say_something": [*case.verdicts[:1]] == ["something"]}
         row["p_below_05"] = case.screening.p[0] <= 0.05 if case.screening else np.nan
         trials_of.append(row | {"honest_one_accused": "nothing" in case.verdicts[1:]})
-    shares = pd.DataFrame(trials_of).astype(float).mean()
-    return {"set": one.of.name, "panels": count, **shares.to_dict()}
+    shares: Any = pd.DataFrame(trials_of).astype(float).mean().to_dict()
+    return {"set": one.of.name, "panels": count, **shares}
 
 
 def _draw(one: Measured, generator: np.random.Generator) -> tuple[list[int], list[int]]:

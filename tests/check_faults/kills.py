@@ -9,8 +9,7 @@ import time
 from pathlib import Path
 
 from tests.check_faults.trial import Findings, Left, Place, differing, ran
-from tests.e2e.conftest import environment
-from tests.fresh import Fresh
+from tests.fresh import Fresh, environment
 from tests.servers.process import Running, scripted
 
 KILLS = 20

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.conftest import cached_calls, environment
-from tests.fresh import Fresh
+from tests.e2e.conftest import cached_calls
+from tests.fresh import Fresh, environment
 from tests.servers.account import entries
 
 SHAPE, SMALL = (5, 21), (2, 9)  # items, agents; a judge asks all ordered pairs of an item at once
@@ -158,13 +158,13 @@ class Left:
         )
 
 
-def _unscored(root: Path) -> list[dict[str, Any]] | None:
+def _unscored(root: Path) -> list[Any] | None:
     import pandas as pd
 
     files = sorted(root.glob("runs/*/records/unscored.parquet"))
     if not files:
         return None
-    return [dict(row) for file in files for row in pd.read_parquet(file).to_dict("records")]
+    return [row for file in files for row in pd.read_parquet(file).to_dict("records")]
 
 
 def written(root: Path) -> dict[str, str]:
