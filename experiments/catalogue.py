@@ -201,9 +201,8 @@ def _options(axis: str, small: bool = False) -> list[str]:
 
 def sweeps_table() -> str:
     """A list for each paper, one entry a sweep."""
-    return "\n".join(
-        line for paper in dict.fromkeys(s.paper for s in sweeps()) for line in _of(paper)
-    )
+    papers = dict.fromkeys(one.paper for one in sweeps())
+    return "\n".join(line for paper in papers for line in _of(paper))
 
 
 def _of(paper: str) -> list[str]:

@@ -176,10 +176,8 @@ def _difference(bench: Bench, method: str, form: str) -> Row:
     )
 
 
-def _gap(
-    bench: Bench, pools: Sequence[Recipe | None], form: str, credit: Credit
-) -> Estimate | None:
-    first, second = pools
+def _gap(bench: Bench, pair: Sequence[Recipe | None], form: str, credit: Credit) -> Estimate | None:
+    first, second = pair
     if first is None or second is None:
         return None
     gap = credit(bench, first, form) - credit(bench, second, form)

@@ -60,7 +60,7 @@ def table4(clean: Sequence[Domain], attacked: Sequence[Domain]) -> Table:
             rows += _attack_rows(label, before, after)
     after_named = {str(d.attack): d for d in attacked if d.domain == domain}
     rows += absent("4", rows)
-    average, note = _average_rows(by_domain.get(domain), after_named)
+    average, note = _averages(by_domain.get(domain), after_named)
     title = f"changes of the score and of d under attack ({domain})"
     return Table("4", title, (*rows, *average), (*notes, *note))
 
@@ -136,9 +136,7 @@ def _position(clean: Domain, attacked: Domain, mechanism: str) -> Estimate | Non
     return score_delta(*aligned, draws=DRAWS)
 
 
-def _average_rows(
-    clean: Domain | None, attacked: Mapping[str, Domain]
-) -> tuple[list[Row], list[str]]:
+def _averages(clean: Domain | None, attacked: Mapping[str, Domain]) -> tuple[list[Row], list[str]]:
     """The paper's average over its four attacks; empty where one of them is not at hand."""
     attacks: list[str] = paper()["attacks"]
     lacking = [attack for attack in attacks if attack not in attacked]

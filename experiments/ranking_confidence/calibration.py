@@ -91,10 +91,8 @@ def errors_table(judges: Sequence[Judged]) -> Table:
                 row |= {"items": "the same" if paired else "each its own"}
                 row |= {"predicted": _mean(data.predicted), "observed": _mean(data.observed[valid])}
                 sure = valid & (data.predicted >= SURE)
-                row |= {
-                    "sure_pairs": int(sure.sum()),
-                    "sure_predicted": _mean(data.predicted[sure]),
-                }
+                row |= {"sure_pairs": int(sure.sum())}
+                row |= {"sure_predicted": _mean(data.predicted[sure])}
                 row |= {"sure_observed": _mean(data.observed[sure]), "unpredicted": error.unscored}
                 if model != "algorithm_1":
                     row |= {"change_low": low, "change_high": high}

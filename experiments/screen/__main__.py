@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from functools import partial
@@ -43,7 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     trial = partial(trials, data=options.data, cache=options.cache, panels=options.panels)
     there = [name for name in options.only if (options.data / FILES[name]).exists()]
-    for name in {*options.only} - {*there}:
+    if not there:
+        parser.error(f"{options.data} holds none of the sets; README.md says whose they are.")
+    for name in sorted({*options.only} - {*there}):
         print(f"Left out: {options.data / FILES[name]} is not there; README.md says whose it is.")
     with ProcessPoolExecutor(2, get_context("spawn")) as pool:
         results = list(pool.map(trial, there))
@@ -53,12 +55,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     show(tables)
     (options.cache / "results.json").write_text(json.dumps(tables | {"rankings": rows}, indent=1))
     if options.write:
-        README.write_text(with_tables(README.read_text("utf-8"), tables, "screen"), "utf-8")
-        belief = yaml.safe_dump(asdict(believed(rows)), sort_keys=False)
-        BELIEF.write_text(HEAD + belief, encoding="utf-8")
+        print(write(tables, rows))
     alarms = sum(row["said_to_say_something"] * row["panels"] for row in tables["null"])
     panels = sum(row["panels"] for row in tables["null"])
     return int(alarms / panels > 0.05 + 2 * np.sqrt(0.05 * 0.95 / panels))
+
+
+def write(tables: Mapping[str, Sequence[Row]], rankings: Sequence[Row]) -> str:
+    """Renew README.md and the belief, if all sets are there: a belief of fewer is too sure."""
+    if len({row["set"] for row in tables["null"]}) < len(FILES):
+        return f"{README.name} and {BELIEF.name} need all {len(FILES)} sets: unchanged."
+    README.write_text(with_tables(README.read_text("utf-8"), tables, "screen"), "utf-8")
+    BELIEF.write_text(HEAD + yaml.safe_dump(asdict(believed(rankings)), sort_keys=False), "utf-8")
+    return f"Renewed: {README.name} and {BELIEF.name}."
 
 
 def believed(rows: Sequence[Row]) -> Belief:

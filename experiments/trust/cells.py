@@ -35,10 +35,8 @@ KINDS: Mapping[str, Callable[[int, tables.Seed], JudgmentTable]] = {
     "20 % pass, three raters": partial(tables.categories, rate=0.2, raters=3),
     "three classes, bar .8": tables.three,
 }
-TEXTS, AVERAGES = (
-    ("use", "not known yet", "do not use"),
-    ("as it is", "with labels", "people alone"),
-)
+TEXTS = ("use", "not known yet", "do not use")
+AVERAGES = ("as it is", "with labels", "people alone")
 
 
 def reading(table: JudgmentTable, minimum: float | None = None) -> tuple[Design, list[Evidence]]:

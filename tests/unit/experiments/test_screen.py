@@ -8,13 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.screen.__main__ import believed, ranking_row
+from experiments.screen.__main__ import BELIEF, believed, ranking_row, write
 from experiments.screen.sets import PLANTED, with_planted
 from experiments.screen.trials import measure, null_rows, planted_rows
 from judgelab.evaluation_lm.compression import Compression
 from tests.unit.study.screen.test_screen import STYLES, facts
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_planted_agents_and_null_panels(tmp_path: Path) -> None:
@@ -45,3 +43,6 @@ def test_belief_is_learnt_and_held_against_the_set_left_out() -> None:
     )
     assert likely > unlikely
     assert ranking_row("a", rows)["predicted"] == pytest.approx(0.4, abs=0.1)
+    before = BELIEF.read_text("utf-8")
+    assert write({"null": rows}, rows).endswith("need all 13 sets: unchanged.")
+    assert BELIEF.read_text("utf-8") == before
