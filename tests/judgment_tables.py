@@ -334,6 +334,7 @@ def swapped(table: JudgmentTable, chosen: Any) -> JudgmentTable:
         units=replace(units, first=first, second=second, words=words),
         labels=np.where(at[:, None], 1 - table.labels, table.labels),
         verdicts=np.where(at[:, None], 1 - table.verdicts[:, :, ::-1], table.verdicts),
+        asked=np.where(at[:, None], table.asked[:, :, ::-1], table.asked),
         again=np.where(at[:, None, None], 1 - table.again[:, :, ::-1], table.again),
     )
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from judgelab.stats.intervals.arrays import Floats, Mask, row_means
+from judgelab.stats.intervals.arrays import Floats, Mask, divide, row_means
 from judgelab.stats.intervals.ends import Ends, cluster_sums, mean_ends, of_ratio
 from judgelab.stats.intervals.estimate import Estimate, Estimates
 from judgelab.stats.trust.agreement import Places, Shares
@@ -37,6 +37,29 @@ def position_bias(verdicts: Floats, asked: Mask, cluster: NDArray[np.intp]) -> E
     ends = mean_ends(each, bounds=(0.0, 1.0))
     missing = (asked.all(axis=2) & np.isnan(won)).sum(axis=1)
     return Estimates.of(row_means(won), ends, (~np.isnan(each)).sum(axis=1), missing)
+
+
+PAIRS = 10  # pairs of either label below which the two orders show nothing
+
+
+def crossed_orders(verdicts: Floats, labels: Floats) -> Mask:
+    """[judges] whether verdicts [judges, units, 2] surely say what labels [units, raters] say in
+    one order of the texts, and the opposite in the other, as where numbers were read wrongly.
+
+    The mean over pairs of which people prefer the first, and of which they prefer the second: who
+    takes what is shown first is right in one half of either order, however unequal labels are.
+    """
+    truth = np.sign(row_means(labels) - 0.5)
+    right = np.sign(verdicts - 0.5) * truth[:, None]
+    means, counts = [], []
+    for side in (1, -1):
+        own = np.where((truth[:, None] == side) & (right != 0), right, np.nan)
+        counts.append((~np.isnan(own)).sum(axis=1))
+        means.append(row_means(own.transpose(0, 2, 1)))
+    n, mean = np.array(counts), np.mean(means, axis=0)
+    error = np.sqrt(divide(1.0, n).sum(axis=0)) / 2  # of a guess
+    sure = (n.min(axis=0) >= PAIRS) & (np.abs(mean) > 2 * error)
+    return np.asarray(np.prod(np.where(sure, np.sign(mean), 0), axis=1) < 0, np.bool_)
 
 
 RARE = 10

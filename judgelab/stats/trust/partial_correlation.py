@@ -52,14 +52,18 @@ def partial_correlation(scores: Floats, truth: Floats, group: Places, cluster: P
     return Estimate(r, low, high, n, len(truth) - n, clusters=int(clusters.max()) + 1)
 
 
+FREE = 10  # texts that people tell from others of their system; below, a judge may see none differ
+
+
 def given_system(
     values: Floats, truth: Floats, system: NDArray[np.str_], cluster: Places
 ) -> tuple[Estimate | None, bool]:
     """The rank correlation with people given the system, and whether rows look misaligned.
 
     They do where the means of three systems or more go together while within systems nothing does,
-    as where one file lost its order. None of a single system. Ranks first: of grades with few
-    values ranks of residuals would hang on the systems' means.
+    as where one file lost its order. None of a single system, and where people say the same of all
+    texts of each. Ranks first: of grades with few values ranks of residuals would hang on the
+    systems' means.
 
     Of [units] each; NaN: not known.
     """
@@ -69,9 +73,14 @@ def given_system(
     if len(names) < 2 or (sizes > 1).sum() < 2:
         return None, False
     one, two, cluster = average_ranks(values[both]), average_ranks(truth[both]), cluster[both]
+    texts = [group == k for k in range(len(sizes))]
+    free = sum(int(x.sum()) - 1 for x in texts if np.ptp(two[x]) > 0)  # that people tell apart
+    alike = all(np.ptp(one[x]) == 0 for x in texts)  # one grade for each system
+    if not free or (alike and free < FREE):
+        return None, False
     within = partial_correlation(one, two, group, cluster)
-    if all(np.ptp(one[group == k]) == 0 for k in range(len(sizes))):
-        return Estimate(0.0, 0.0, 0.0, within.n), False  # one grade for each system
+    if alike:
+        return Estimate(0.0, 0.0, 0.0, within.n, clusters=within.clusters), False
     if len(sizes) < 3 or not within.low <= 0 <= within.high:
         return within, False
     whole = partial_correlation(one, two, np.zeros_like(group), cluster)

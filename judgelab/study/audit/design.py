@@ -34,7 +34,8 @@ MOST = 0.5
 """Share of the labelled units with two people from which each is left out in turn throughout; and
 of the items with several texts from which texts of one item are compared."""
 
-PLACES = (("first", "second"), ("output_1", "output_2"))  # names of places, not of systems
+# names of places or roles, sorted, not of systems
+PLACES = (("first", "second"), ("output_1", "output_2"), ("chosen", "rejected"))
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,12 @@ def single_grades(table: JudgmentTable) -> bool:
     return table.kind == "grade" and bool(counts[counts > 1].sum() < MOST * counts.sum())
 
 
+def came_in_turns(table: JudgmentTable) -> bool:
+    """Whether the data say when labels came, so that somebody looks after each round."""
+    turn = table.units.turn[table.labelled]
+    return bool(len(set(turn[~np.isnan(turn)])) > 1 and not np.isnan(turn).any())
+
+
 def _clusters_in_turn(table: JudgmentTable) -> Places:
     """[units] texts of a turn are one; of turns with a single text two that follow each other."""
     rank = _numbers(np.nan_to_num(table.units.turn, nan=np.inf))
@@ -191,7 +198,12 @@ def answers_of(table: JudgmentTable) -> Floats:
 
 
 def rules_of(table: JudgmentTable) -> Mapping[str, Floats]:
-    """Rules that know nothing of quality -> their answers [units, answers]; of grades [units]."""
+    """Rules that know nothing of quality -> their answers [units, answers]; of grades [units].
+
+    Of pairs also: the text that is shown first, where a judge was asked in one order alone (it
+    saw that, and not which text is stored first) [judges, units, answers]; and of two systems
+    always the same one.
+    """
     n = len(table.units)
     if table.kind == "category":
         size = len(table.levels)
@@ -212,9 +224,21 @@ def rules_of(table: JudgmentTable) -> Mapping[str, Floats]:
         gap = np.nan_to_num(np.sign(words[:, 0] - words[:, 1]))
         longer = np.stack([(1 + gap) / 2, (1 - gap) / 2], axis=1)
         rules |= {"longer": longer, "shorter": 1 - longer}
-    for name, row in zip(("first", "second"), np.eye(2), strict=True):
-        rules[f"always the {name} as stored"] = np.broadcast_to(row, (n, 2))
+    times = table.asked.sum(axis=2)
+    if (times == 1).any():
+        first = np.where(times > 0, divide(table.asked[..., 0], times), 0.5)
+        shown = np.stack([first, 1 - first], axis=2)
+        rules |= {"always the text shown first": shown, "always the text shown second": 1 - shown}
+    for system in two_systems(table):
+        own = table.units.first.astype(str) == system
+        rules[f"always the text of {system}"] = np.stack([own, ~own], axis=1).astype(float)
     return rules
+
+
+def two_systems(table: JudgmentTable) -> tuple[str, ...]:
+    """The two systems whose texts all pairs compare, by name; none where there are more."""
+    names = tuple(sorted({*table.units.first.astype(str), *table.units.second.astype(str)}))
+    return names if len(names) == 2 and names not in PLACES else ()
 
 
 def systems_of(design: Design) -> tuple[Floats, Floats, NDArray[np.str_]] | None:

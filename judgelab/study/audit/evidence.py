@@ -18,8 +18,8 @@ import numpy as np
 from judgelab.core.judgments import Floats
 from judgelab.stats.intervals.arrays import ROUNDING
 from judgelab.stats.intervals.estimate import Estimate, Estimates
-from judgelab.stats.trust.agreement import Target, cohens_kappa
-from judgelab.stats.trust.biases import position_bias
+from judgelab.stats.trust.agreement import Shares, Target, cohens_kappa
+from judgelab.stats.trust.biases import crossed_orders, position_bias
 from judgelab.stats.trust.partial_correlation import given_system
 from judgelab.study.audit.design import (
     CLASS,
@@ -36,7 +36,7 @@ Word = Literal["use", "not known yet", "do not use"]
 WORDS: tuple[Word, ...] = ("use", "not known yet", "do not use")
 Reason = Literal[
     "holds", "broken", "reversed", "alike", "too few labels", "left out", "unread", "misaligned",
-    "no room", "no bar", "class", "open",
+    "crossed", "no room", "no bar", "class", "open",
 ]  # fmt: skip
 PRIORITY = ("control", "class", "manipulation", "people", "minimum", "position", "system")
 """Which broken condition is named: what makes all others idle first."""
@@ -112,11 +112,12 @@ class Evidence:
     design: Design
     name: str  # the judge's
     labelled: int  # items with a label that it was asked about
-    missed: int  # the same that it was never asked about
+    missed: int  # units with a label that it was never asked about
     questions: int  # verdicts that it was asked for
     without_verdict: int  # those of them that are missing
     agreement: Estimate  # with (the remaining) people
     controls: Mapping[str, float]  # rule -> its agreement on the same items
+    room: Mapping[str, float]  # the same beside people; empty where too few items have two
     gains: Mapping[str, Estimate]  # rule -> what the judge agrees more, adjusted for all judges
     people: Sides  # agreement beside people; empty where too few items have two
     recall: Mapping[str, Estimate]  # class -> how often it is found
@@ -128,6 +129,7 @@ class Evidence:
     # units by what people and the judge say [levels, levels + 1]; the last column: no verdict
     confusion: Floats | None
     misaligned: bool  # whether rows look as if one file had lost their order
+    crossed: bool  # whether its two orders contradict each other as where numbers are misread
     probes: Sequence[Condition]  # of manipulations that were tried
 
     @property
@@ -145,6 +147,11 @@ class Evidence:
     def best_control(self) -> str:
         """The rule that agrees most, the first by name among equals."""
         return max(sorted(self.controls), key=lambda name: self.controls[name])
+
+    @property
+    def best_beside(self) -> str:
+        """The same of the items on which people are held against each other."""
+        return max(sorted(self.room), key=lambda name: self.room[name])
 
     def of(self, name: Name) -> list[Condition]:
         """Its conditions of a kind."""
@@ -184,22 +191,25 @@ class Evidence:
     def verdict(self) -> Verdict:
         """The first that matches."""
         bars, to_find = self.design.bars, self.design.to_find
+        labelled_units = int(self.design.table.labelled.sum())
         if self.labelled < bars.labels:
             return Verdict("not known yet", "too few labels", more=bars.labels - self.labelled)
-        if self.missed > bars.unread * (self.labelled + self.missed):
+        if self.missed > bars.unread * labelled_units:
             return Verdict("not known yet", "left out")
         if self.unread > bars.unread:
             return Verdict("not known yet", "unread")
         if self.misaligned:
             return Verdict("not known yet", "misaligned")
-        if not self.agreement.n or len(to_find) == 1:
+        if self.crossed:
+            return Verdict("not known yet", "crossed")
+        if not self.agreement.n or len(self.design.classes) == 1:
             return Verdict("not known yet", "alike")
         broken = [one for one in self.conditions if one.standing == "broken"]
         broken.sort(key=lambda one: (PRIORITY.index(one.name), one.beyond[0], one.about))
         if self.reversed:
             return Verdict("do not use", "reversed", broken[0] if broken else None)
         people = self.people[1] if self.people and bars.minimum is None else None
-        simple = max(self.controls.values())
+        simple = self.room[self.best_beside] if people is not None else math.nan
         if people is not None and people.value <= simple:
             return Verdict("not known yet", "no room", _shortest(self.conditions))
         if broken:
@@ -229,11 +239,13 @@ def evidence(
     both = judged & design.double
 
     own = target.shares(answers, judged)
-    simple = {rule: target.shares(x, judged) for rule, x in rules_of(table).items()}
+    rules = rules_of(table)
+    simple = {rule: target.shares(x, judged) for rule, x in rules.items()}
     agreement, gains = own.estimates(), own.gains(list(simple.values()))
     people, classes = list[Estimates](), list[Estimates]()
     recall = position = None
     kappas, confusions = dict[int, Estimate](), dict[int, Floats]()
+    crossed, beside_people = np.zeros(len(table.judges), np.bool_), dict[str, Shares]()
     if isinstance(target, Target) and table.levels:
         recall = target.shares(answers, judged, each=True).estimates()
         for k, x in enumerate(judged & table.labelled):
@@ -243,11 +255,13 @@ def evidence(
     if beside is not None:
         of_people = beside.of_people(both)
         people += beside.shares(answers, both).against(of_people)
+        beside_people = {rule: beside.shares(x, both) for rule, x in rules.items()}
     if isinstance(beside, Target) and table.levels:
         by_class = beside.of_people(both, each=True)
         classes += beside.shares(answers, both, each=True).against(by_class)
     if table.kind == "preference":
         position = position_bias(table.verdicts, table.asked, cluster)
+        crossed = crossed_orders(table.verdicts, table.labels)
 
     judges, levels = list[Evidence](), list(enumerate(table.levels))
     for k, who in enumerate(table.judges):
@@ -260,11 +274,12 @@ def evidence(
             design,
             who.name,
             labelled=design.labelled_items(judged[k]),
-            missed=design.labelled_items(~judged[k]),
+            missed=int((table.labelled & ~judged[k]).sum()),
             questions=int(table.asked[k].sum()),
             without_verdict=int((table.asked[k] & np.isnan(table.verdicts[k])).sum()),
             agreement=agreement.at(k),
             controls={rule: float(x.value[k]) for rule, x in simple.items()},
+            room={rule: float(x.value[k]) for rule, x in beside_people.items() if enough},
             gains={rule: gains.at(j, k) for j, rule in enumerate(simple)},
             people=[x.at(k) for x in people if enough],
             recall={level: recall.at(k, j) for j, level in levels if recall},
@@ -275,6 +290,7 @@ def evidence(
             kappa=kappas.get(k),
             confusion=confusions.get(k),
             misaligned=misaligned and table.kind == "grade",
+            crossed=bool(crossed[k]),
             probes=(probes or {}).get(who.name, ()),
         )
         judges.append(one)

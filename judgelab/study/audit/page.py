@@ -99,7 +99,7 @@ def _conditions(audit: AuditFacts) -> Table:
     rows: list[Row] = [
         {"judge": who.name, "condition": say("heading", one), "answer": say("answer", one)}
         | columns("value", one.value)
-        | {"bar": say("wanted", one), audit.design.unit_of_n: one.value.n}
+        | {"bar": say("wanted", one), "n": one.value.n, "of": say("units", one, audit.design)}
         for who, _ in audit.ranking
         for one in who.conditions
     ]

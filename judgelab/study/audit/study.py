@@ -21,7 +21,7 @@ from judgelab.report import label_page
 from judgelab.stats.intervals.arrays import divide
 from judgelab.study.audit.asking import Inquiry, gather
 from judgelab.study.audit.averages import averages
-from judgelab.study.audit.design import Bars, Design
+from judgelab.study.audit.design import Bars, Design, came_in_turns
 from judgelab.study.audit.drift import Before, noises
 from judgelab.study.audit.evidence import Word, evidence
 from judgelab.study.audit.graded import judgments_of
@@ -178,7 +178,8 @@ class Audit(JudgesStudy):
         criterion: str = "",
     ) -> AuditFacts:
         weight = _weight(table) if self.sampled == "strata" else None
-        looks = elimination is not None or _in_turns(table)
+        # strata cannot be weighed within turns: then intervals hold for one look, and words say so
+        looks = elimination is not None or (weight is None and came_in_turns(table))
         design = Design.of(table, self.rules, weight, looks=looks)
         probes, trials = None, None
         if self.manipulate:
@@ -211,9 +212,3 @@ def _weight(table: JudgmentTable) -> Floats:
     size, labelled = np.bincount(stratum), np.bincount(stratum, table.labelled)
     share = divide(size / size.sum(), labelled / max(labelled.sum(), 1))
     return np.asarray(np.nan_to_num(share)[stratum])
-
-
-def _in_turns(table: JudgmentTable) -> bool:
-    """Whether the data say when labels came, so that somebody looks after each round."""
-    turn = table.units.turn[table.labelled]
-    return bool(len(set(turn[~np.isnan(turn)])) > 1 and not np.isnan(turn).any())

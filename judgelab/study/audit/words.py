@@ -13,11 +13,10 @@ import numpy as np
 from judgelab.core.judgments import JudgmentTable
 from judgelab.core.panel import Panel
 from judgelab.core.result import Card, Table, Value
-from judgelab.stats.intervals.arrays import row_means
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.audit.asking import Inquiry
 from judgelab.study.audit.averages import AverageAnswer
-from judgelab.study.audit.design import CLASS, Design
+from judgelab.study.audit.design import CLASS, Design, came_in_turns, systems_of
 from judgelab.study.audit.drift import JudgeDrift, JudgeNoise, Origin
 from judgelab.study.audit.evidence import WORDS, Evidence
 from judgelab.study.common.stopping import Elimination
@@ -26,7 +25,6 @@ from judgelab.study.common.templates import hundredth, sentences, spoken
 say = partial(spoken, __package__, "conditions.md.j2")
 """A condition or a verdict in a few words: ``say("heading", condition)``."""
 MANY = 4  # classes from which on each has no card of its own
-PAIRS = 20  # pairs below which the two orders show nothing of how verdicts were written
 
 
 class AuditFacts(NamedTuple):
@@ -85,9 +83,11 @@ def answer(audit: AuditFacts) -> tuple[str, list[tuple[str, str]]]:
         "log": str(audit.panel.provenance.get("log", "")),
         "columns": str(audit.panel.provenance.get("columns_taken", "")),
         "ties": _ties(table),
-        "crossed": _crossed(table),
+        "crossed": [x.name for x, _ in ranking if x.crossed] if len(ranking) > 1 else [],
         "one": None,
         "noises": noises,
+        "doubles": len({*table.units.cluster[design.double]}),
+        "turns": came_in_turns(table),
         "people": noises[0].people if len(people) == 1 else None,
     }
     if len(ranking) == 1:
@@ -164,6 +164,9 @@ def cards(one: Evidence) -> list[Card]:
 def _untested(audit: AuditFacts) -> list[str]:
     """What a reader must not take for tested."""
     table, kinds = audit.design.table, {"manipulation": "manipulated texts (study.manipulate)"}
+    systems = systems_of(audit.design)
+    if systems is not None and len({*systems[2]}) > 1:
+        kinds["system"] = "whether it knows more of a text than who wrote it"
     if table.kind == "preference" and not all(who.pointwise for who in table.judges):
         kinds["position"] = "the order of the two texts"
     conditions = {each.name for one, _ in audit.judges for each in one.conditions}
@@ -192,22 +195,6 @@ def _groups(audit: AuditFacts) -> list[dict[str, Any]]:
             }
         )
     return groups
-
-
-def _crossed(table: JudgmentTable) -> list[str]:
-    """Judges that surely agree with people in one order of texts, and disagree in the other.
-
-    A judge that takes what is shown first is right in about half of either order.
-    """
-    if table.kind != "preference":
-        return []
-    sides = np.sign(table.verdicts.transpose(0, 2, 1) - 0.5)
-    right = np.sign(row_means(table.labels) - 0.5) * sides
-    n = np.maximum((right**2 > 0).sum(axis=2), 1)  # where neither people nor the judge tie
-    mean = np.nansum(right, axis=2) / n
-    sure = (n >= PAIRS) & (np.abs(mean) > 2 / np.sqrt(n))  # two standard errors of a guess
-    crossed = np.prod(np.where(sure, np.sign(mean), 0), axis=1) < 0
-    return [name for name, one in zip(table.names, crossed, strict=True) if one]
 
 
 def _ties(table: JudgmentTable) -> tuple[float, float] | None:

@@ -25,6 +25,7 @@ from tests.judgment_tables import (
     rows,
     single_grades,
     summeval,
+    swapped,
     systems_in_turn,
     table_of,
 )
@@ -131,16 +132,17 @@ def test_raters_who_share_few_items_are_compared() -> None:
 
 
 def test_judge_people_and_rules_are_held_against_the_same_people_on_the_same_pairs() -> None:
-    """A judge of "always the first" earns what that rule earns, and both rules together 1."""
+    """A judge of "what is shown first" earns what that rule earns, and both rules together 1."""
     table = made_raters(120, (0.75, 0.7, 0.6), (0.8,), seed=5)
     labels = np.where(np.arange(360).reshape(120, 3) % 7 == 0, 0.5, table.labels)
     labels[np.arange(360).reshape(120, 3) % 5 == 0] = np.nan
-    first = np.broadcast_to([[[1.0, 1.0]]], table.verdicts.shape)
-    found = audited(replace(table, labels=labels, verdicts=first))
+    first = np.broadcast_to([1.0, np.nan], table.asked.shape)
+    asked = ~np.isnan(first)
+    found = audited(replace(table, labels=labels, verdicts=first, asked=asked))
     share = {str(row["who"]): row["agreement"] for row in rows(found, "agreement")}
     assert len({row["items"] for row in rows(found, "agreement")}) == 1
-    assert share["judge 0"] == pytest.approx(share["rule: always the first as stored"])
-    both = [share[f"rule: always the {side} as stored"] for side in ("first", "second")]
+    assert share["judge 0"] == pytest.approx(share["rule: always the text shown first"])
+    both = [share[f"rule: always the text shown {side}"] for side in ("first", "second")]
     assert sum(both) == pytest.approx(1) and share["rule: random"] == pytest.approx(0.5)  # type: ignore[arg-type]
     assert not any("stratum" in who or "system" in who for who in share), "no such rule"
 
@@ -199,6 +201,73 @@ def test_labels_that_are_swapped_are_told(table: JudgmentTable) -> None:
     assert "swapped" in dict(found.answer)[f"Single {'pair' if table.orders > 1 else 'text'}s"]
 
 
+def said(result: Result) -> str:
+    return " ".join([result.title, *(text for _, text in result.answer)])
+
+
+def test_the_order_of_storing_is_no_rule_and_no_misreading() -> None:
+    """Of chosen and rejected texts "the first as stored" was right always, and whoever takes what
+    is shown first was told that its numbers are misread."""
+    whole = made_pairs(200, (0.9, 0.5))
+    table = swapped(whole, whole.labels[:, 0] == 0)
+    units = Units.of(list(table.units.item), ["chosen"] * 200, ["rejected"] * 200)
+    verdicts = np.stack([table.verdicts[0], np.broadcast_to([1.0, 0.0], (200, 2))])
+    found = audited(replace(table, units=units, verdicts=verdicts), minimum=0.7)
+    assert words(found) == {"judge 0": "use", "judge 1": "do not use"}
+    assert "numbering" not in said(found)
+    misread = np.abs(whole.verdicts[:1] - [0.0, 1.0])
+    found = audited(replace(whole.of(["judge 0"]), verdicts=misread), minimum=0.7)
+    assert words(found) == {"judge 0": "not known yet"} and "numbering=shown" in said(found)
+
+
+def test_of_two_systems_always_the_same_one_is_a_rule() -> None:
+    table = swapped(made_pairs(200, (0.9,)), np.arange(200) % 3 == 0)
+    table = replace(table, labels=np.where(table.units.first == "a", 1.0, 0.0)[:, None])
+    assert evidence_of(table)[0].controls["always the text of a"] == 1
+
+
+def test_what_people_do_not_tell_apart_within_systems_says_nothing() -> None:
+    """A perfect judge of systems that always pass or always fail, and of four texts that happen to
+    be alike, knew "which system wrote a text, and nothing beyond that"."""
+    for system in (np.arange(200) % 2, np.r_[np.arange(196), 196, 196, 197, 197]):
+        labels = system % 2 * 1.0
+        units = Units.of([f"item {k}" for k in range(200)], [f"system {k}" for k in system])
+        more: Any = {"levels": ("fail", "pass"), "positive": "pass"}
+        table = table_of("category", units, labels[:, None], labels[None], **more)
+        found = audited(table, minimum=0.8)
+        assert words(found) == {"judge 0": "use"} and "who wrote it" in said(found)
+
+
+def test_rare_classes_do_not_make_all_labels_alike() -> None:
+    table = made_classes([[40, 0, 0], [0, 9, 0], [0, 0, 3]], ("a", "b", "c"), "")
+    assert evidence_of(table, minimum=0.7)[0].verdict.reason == "holds"
+
+
+def test_people_and_rules_have_the_same_room() -> None:
+    """140 easy texts with one label let "always pass" beat people on 60 hard ones with two."""
+    whole = made_raters(200, (0.85, 0.85), (0.9,), seed=3)
+    single, labels = np.arange(200) >= 60, whole.labels.copy()
+    labels[single] = [1.0, np.nan]
+    verdicts = np.where(single, 1.0, whole.verdicts[..., 0])
+    more: Any = {"levels": ("fail", "pass"), "positive": "pass"}
+    units = replace(whole.units, second=np.array([""] * 200, object))
+    found = evidence_of(table_of("category", units, labels, verdicts, **more))[0]
+    assert max(found.controls.values()) > found.people[1].value > found.room[found.best_beside]
+    assert found.verdict.reason != "no room"
+    labels[5:60, 1] = np.nan
+    few = audited(table_of("category", units, labels, verdicts, **more))
+    assert "Only 5 items have labels of two people" in said(few)
+
+
+def test_strata_are_weighed_though_labels_came_in_turns() -> None:
+    table = made_classes([[40, 10], [10, 140]])
+    stratum = np.where(np.arange(200) < 100, "x", "y").astype(object)
+    units = replace(table.units, stratum=stratum, turn=np.arange(200.0))
+    found = audited(replace(table, units=units), sampled="strata", minimum=0.7)
+    assert {row["of"] for row in rows(found, "conditions")} == {"items"}
+    assert "intervals hold for one look" in said(found)
+
+
 def test_three_items_prove_nothing() -> None:
     """A difference without any spread is not sure: p was 0."""
     for items, answer in ((3, "open"), (60, "met")):
@@ -225,11 +294,11 @@ def consistent(table: JudgmentTable, **bars: Any) -> None:
             assert standings == {"met"}
         if of[one.name]["verdict"] == "do not use":
             assert "broken" in standings or one.reversed
-    said = " ".join([result.title, *(text for _, text in result.answer)])
-    more, idle = re.findall(r"bout ([\d,]+) labels? more", said), "labels alone" in said
+    text = said(result)
+    more, idle = re.findall(r"bout ([\d,]+) labels? more", text), "labels alone" in text
     if len(of) == 1:
         (row,) = of.values()
-        assert not (idle and (more or row["labelled_items"] < 30)), said  # type: ignore[operator]
+        assert not (idle and (more or row["labelled_items"] < 30)), text  # type: ignore[operator]
         assert ("labels_more_to_decide" in row) <= (not idle)
         n = int(row.get("labels_more_to_decide") or 1)  # type: ignore[call-overload]
         assert n == two_digits(n) <= 10 * max(int(row["labelled_items"]), 30)  # type: ignore[call-overload]
@@ -262,7 +331,12 @@ def test_unread_replies_and_items_left_out_come_before_a_verdict() -> None:
         "judge 0": "not known yet"
     }
     gaps = audited(replace(table, verdicts=np.where(lost, table.verdicts, np.nan), asked=lost))
-    assert "it was not asked about 40 labelled items" in gaps.title
+    assert "it was not asked about 40 labelled pairs" in gaps.title
+    grades = made_grades(35, 12, (0.5,))  # one text of each of twelve items is no part of all
+    one_each = (np.arange(420) % 13 > 0) | (np.arange(420) > 150)
+    asked = grades.asked & one_each[:, None]
+    some = replace(grades, verdicts=np.where(asked, grades.verdicts, np.nan), asked=asked)
+    assert evidence_of(some)[0].missed == 12 and evidence_of(some)[0].verdict.reason == "holds"
 
 
 def test_of_two_orders_the_first_text_wins_evenly() -> None:

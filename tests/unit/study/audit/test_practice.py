@@ -15,9 +15,9 @@ import judgelab
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.dataset.table import LabelledTable
 from judgelab.python.results import RunResult
+from judgelab.stats.trust.biases import crossed_orders
 from judgelab.study.audit.drift import UNKNOWN
 from judgelab.study.audit.graded import as_classes, as_grades
-from judgelab.study.audit.words import _crossed
 from judgelab.study.common.panels import judgment_records
 from tests.judgment_tables import KINDS, audited, doubled, pairs, renamed, rows, shuffled, swapped
 from tests.unit.study.audit.test_asking import asked
@@ -255,7 +255,8 @@ def test_orders_that_contradict_people_once_name_the_numbering() -> None:
     for numbering, names in (("stored", ["shown"]), ("shown", ["stored"])):
         panel = LabelledTable(numbering=numbering).of(pd.DataFrame(rows))
         assert panel.judgments is not None
-        assert _crossed(panel.judgments) == names
+        judges, table = np.array(panel.judgments.names), panel.judgments
+        assert list(judges[crossed_orders(table.verdicts, table.labels)]) == names
 
 
 def test_grades_of_a_rubric_are_the_words_of_its_levels() -> None:
