@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from hydra import compose, initialize_config_dir
+from hydra.errors import OverrideParseException
 from omegaconf import DictConfig
 
 from judgelab.config import build, resolved
@@ -174,6 +175,23 @@ def test_an_unexpected_fault_is_laid_to_whose_code_it_arose_in(
     assert sentence(cause.value, words).startswith("evaluation_lm@writer_lm=null names no option")
     several = sentence(cause.value, ["mechanism=null", "dataset=1.5"])
     assert several.startswith("mechanism=null and dataset=1.5 name no option")
+
+
+@pytest.mark.parametrize(
+    ("word", "advice"),
+    [
+        ("dataset.columns.text=réponse", """'dataset.columns.text="réponse"'"""),
+        ("dataset.path=~/l'été", """'dataset.path="~/l'"'"'été"'"""),
+        ('dataset.raters=[é b, "ü, x", c]', """'dataset.raters=["é b", "ü, x", c]'"""),
+        ("dataset.labels={pass: [réussi, 1]}", """'dataset.labels={pass: ["réussi", 1]}'"""),
+        ("dataset.labels={réussi: 1}", "a name before a colon has no letters but a to z"),
+        ("dataset.path", "write key=value"),
+    ],
+)
+def test_a_setting_that_wants_quotes_is_shown_with_them(word: str, advice: str) -> None:
+    with pytest.raises(OverrideParseException) as cause:
+        composed(word)
+    assert advice in sentence(cause.value)
 
 
 @pytest.mark.parametrize(
