@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from judgelab.config.composing import composed, spelled
+from judgelab.config.composing import composed, literal, spelled
 from judgelab.config.targets import VOUCHED, hand_on_trust
 from judgelab.core.errors import (
     ChoiceError,
@@ -39,6 +40,7 @@ FLAGS = {
 CHOICE = r"\+?(sweep|experiment)="
 UNKNOWN_KEY = r"Could not override '([^']+)'|Key '([^']+)' is not in struct"
 NO_MEMORY = r"OutOfMemory|out of memory|not enough memory|allocate memory"
+PART = r"""\"[^"]*"|'[^']*'|[^][{},:"'\s](?:[^][{},:"']*[^][{},:"'\s])?"""  # of a list, a mapping
 NO_NAME = r"\+?([\w/]+)(@[\w.]+)?=(.*,)?(null|true|false|[\d.]+)(,.*)?"  # an axis, no option
 
 
@@ -147,10 +149,7 @@ def sentence(cause: BaseException, words: Sequence[str] | None = None) -> str:
             "the config names."
         )
     if isinstance(cause, OverrideParseException):
-        return (
-            f"The override {cause.override!r} cannot be read: write key=value, and quote values "
-            "with spaces, ~ or other signs twice: 'dataset.path=\"my file.jsonl\"'."
-        )
+        return f"The override {cause.override!r} cannot be read: {_advice(str(cause.override))}."
     text, overrides = " ".join(str(cause).split()), sys.argv[1:] if words is None else words
     if text.startswith("Config group override must be"):  # Hydra does not say which
         matches = (re.fullmatch(NO_NAME, word, re.IGNORECASE) for word in overrides)
@@ -168,6 +167,30 @@ def sentence(cause: BaseException, words: Sequence[str] | None = None) -> str:
             return "A value with a comma is a sweep: add -m, or quote the value."
         return f"{text} {' '.join(str(cause.__cause__ or '').split())}".strip()
     return _unexpected(cause, text)
+
+
+def _advice(word: str) -> str:
+    """How to write a word that Hydra cannot read: in quotes, if these help, else what it takes."""
+    key, sign, value = word.partition("=")
+    parts = PART if value.startswith(("[", "{")) else ".+"  # a list keeps its brackets
+    quoted = f"{key}{sign}{re.sub(parts, lambda part: _quoted(part[0]), value)}"
+    try:
+        OverridesParser.create().parse_override(quoted)
+    except HydraException:
+        return (
+            "write key=value, and quote values with letters other than a to z, ~ or other signs "
+            "twice: 'dataset.path=\"~/my file.jsonl\"'; a name before a colon has no letters but "
+            "a to z"
+        )
+    return (
+        "a value with letters other than a to z, ~ or other signs wants quotes, and the shell "
+        f"quotes around these: {shlex.quote(quoted)}"
+    )
+
+
+def _quoted(part: str) -> str:
+    is_plain = re.fullmatch(r"""["'].*["']|[\w ./@%+-]+""", part, re.ASCII)
+    return part if is_plain else literal(part)
 
 
 def _unexpected(cause: BaseException, text: str) -> str:

@@ -11,9 +11,11 @@ from judgelab.dataset.files import MISSING, number
 from judgelab.dataset.meaning import (
     LONGEST,
     MOST,
+    NO,
     RATERS,
     SIDES,
     STRAY,
+    YES,
     Counts,
     Meaning,
     is_figure,
@@ -27,6 +29,8 @@ from judgelab.dataset.meaning import (
 VOID = frozenset({"", "nan"})  # cells that name no category; None may well be one
 PLAIN = frozenset({"1", "0", "true", "false"})
 """Words that name a level only where nobody has a better one."""
+Sides = Sequence[Collection[str]]
+"""The words for yes, and those for no."""
 
 
 def categories(
@@ -46,14 +50,14 @@ def categories(
 
     Raises:
         ConfigError: a setting contradicts itself, or names what there is not.
-        DataError: a judge shares no word with people, or cells are free text.
+        DataError: nothing shows what a judge's word means, or cells are free text.
     """
     own_names, same = _settings(choices, labels)
     words = {who: words_of(its, VOID) for who, its in cells.items()}
-    level_of = _levels_of(own_names, same, words)
+    level_of, sides = _levels_of(own_names, same, words, choices is not None)
     judges = {who: tally(its, level_of.__getitem__) for who, its in words.items()}
-    names = {level_of[one]: name for one, name in own_names.items()}
-    order = list(names)
+    settled = {level_of[one]: name for one, name in own_names.items()}
+    order = list(settled)
     people, counts = judges.pop(RATERS, Counter[str]()), sum(judges.values(), Counter[str]())
     short = set(filter(_short, counts))
     own, more = set(order), set[str]()
@@ -64,10 +68,14 @@ def categories(
         own |= voices
         more = {one for one in short if counts[one] > 1} - own
         _refuse_prose(where, own if len(own) > MOST else own | more)
-    names = _names(cells, level_of) | names
+    names = _names(cells, level_of) | settled
     main = people if choices is None else Counter(order)
     for who, its in judges.items() if main else ():
-        _refuse_stranger(where, cells, (who, its), main, {one: names[one] for one in own})
+        if strange := _strange(its, main, own, more, sides):
+            theirs, its_own = (_names({one: cells[one]}, level_of) for one in (RATERS, who))
+            groups = [(names | theirs | settled)[one] for one in sorted(own)]
+            unclear = [its_own[one] for one in sorted(strange)] if own & its.keys() else []
+            _refuse_stranger(where, cells, who, groups, unclear)
 
     def place(one: str) -> tuple[bool, int, float, str]:
         value = number(names[one])
@@ -144,27 +152,40 @@ def _settings(
     return names, same
 
 
-def _sides(counts: Counter[str]) -> list[set[str]]:
+def _opposites(people: Counter[str]) -> Sides:
+    """The words for yes and for no: of two categories of people of which everybody knows one,
+    the other is its opposite, whatever its word (of ok and nok, nok)."""
+    yes, no = _sides(people)
+    rest = {one for one in people.keys() - yes - no if one not in MISSING and not is_figure(one)}
+    if len(people) > 2 or len(rest) != 1 or len(yes | no) != 1:
+        return SIDES
+    return (YES, NO | rest) if yes else (YES | rest, NO)
+
+
+def _sides(counts: Counter[str], sides: Sides = SIDES) -> list[set[str]]:
     """The words for yes, and those for no; 1 and 0 are none where they stand in a scale."""
     odd = sum(n for one, n in counts.items() if is_figure(one) and one not in PLAIN)
     scale = odd * STRAY > counts.total()
     words = {one for one in counts if not (scale and is_figure(one))}
-    return [words & side for side in SIDES]
+    return [words.intersection(side) for side in sides]
 
 
 def _levels_of(
-    order: Iterable[str], same: Mapping[str, str], words: Mapping[str, Counter[str]]
-) -> dict[str, str]:
-    """Word -> its level; where nobody says two yeses all of them are one, and so with no."""
+    order: Iterable[str], same: Mapping[str, str], words: Mapping[str, Counter[str]], closed: bool
+) -> tuple[dict[str, str], Sides]:
+    """Word -> its level; where nobody says two yeses all of them are one, and so with no. And the
+    words for each. ``closed``: whether ``order`` has all categories of people."""
     spellings = [*order, *same, *(one for its in words.values() for one in its)]
     level_of = {one: same.get(one, one) for one in spellings}
-    voices = [Counter([*order]), *(tally(its, level_of.__getitem__) for its in words.values())]
-    common = dict[str, str]()
-    for side in zip(*map(_sides, voices), strict=True):  # a set of each voice
+    settled = Counter([*order])
+    voices = [settled, *(tally(its, level_of.__getitem__) for its in words.values())]
+    people = Counter[str]() if closed else tally(words[RATERS], level_of.__getitem__)
+    sides, common = _opposites(settled + people), dict[str, str]()
+    for side in zip(*(_sides(its, sides) for its in voices), strict=True):  # a set of each voice
         if all(len(its) <= 1 for its in side):
             one = set[str]().union(*side)
             common |= dict.fromkeys(one, min(one, default=""))
-    return {one: common.get(level, level) for one, level in level_of.items()}
+    return {one: common.get(level, level) for one, level in level_of.items()}, sides
 
 
 def _by_count(count: tuple[str, int]) -> tuple[int, str]:
@@ -185,35 +206,50 @@ def _refuse_prose(where: str, levels: Collection[str]) -> None:
         )
 
 
-def _refuse_stranger(
-    where: str,
-    cells: Counts,
-    judge: tuple[str, Counter[str]],
+def _strange(
+    counts: Counter[str],
     main: Counter[str],
-    own: Mapping[str, str],
-) -> None:
-    """Refuse a judge that says nothing of what people say, or has another yes or no.
+    own: Collection[str],
+    more: Collection[str],
+    sides: Sides,
+) -> set[str]:
+    """The words of a judge that may well mean a category of people, but nothing shows which.
 
     Args:
-        judge: its name and words.
-        main: the levels of people.
-        own: level of people -> its name.
+        counts, main: what the judge says, and people.
+        own, more: the levels of people, and those that only judges say.
     """
-    who, counts = judge
-    mine = set(filter(_short, counts))
-    sides = [its & mine for its, theirs in zip(_sides(counts), _sides(main), strict=True) if theirs]
-    if any(its_side and not its_side & own.keys() for its_side in [mine, *sides]):
-        theirs, its = (
-            some([repr(x.strip()[:LONGEST]) for x, _ in sorted(cells[one].items(), key=_by_count)])
-            for one in (RATERS, who)
-        )
-        names = [own[one] for one in sorted(own)[:4]]
-        groups = ", ".join(f"{name[:20]}: [...]" for name in names)
-        raise DataError(
-            f"{where}: people say {theirs or ', '.join(names)}, judge {who!r} says {its}, and "
-            f"nothing shows which mean the same: write dataset.labels='{{{groups}}}' with the "
-            "judge's words for each (or, if it gives grades, dataset.positive=NAME for high ones)."
-        )
+    mine, its_sides = set(filter(_short, counts)), _sides(counts, sides)
+    both = zip(its_sides, _sides(main, sides), strict=True)
+    for its in (mine, *(its & mine for its, theirs in both if theirs)):
+        if its and its.isdisjoint(own):
+            return its
+    others, two, silent = mine.intersection(more), len(own) == 2, not mine.issuperset(own)
+    if two and silent:  # the judge has another word for it, as nok is for 0
+        return others
+    yes_or_no = others & set[str]().union(*its_sides)  # and no "unsure"
+    return yes_or_no if two or silent else set()
+
+
+def _refuse_stranger(
+    where: str, cells: Counts, who: str, own: Sequence[str], unclear: Sequence[str]
+) -> None:
+    """Refuse a judge. ``own``: people's categories; ``unclear``: its words that may mean one of
+    these; none where it shares no word with them."""
+    theirs, its = (
+        some([repr(x.strip()[:LONGEST]) for x, _ in sorted(cells[one].items(), key=_by_count)])
+        for one in (RATERS, who)
+    )
+    groups = ", ".join(f"{name[:LONGEST]}: [...]" for name in own[:4])
+    what, way = "which mean the same", "if it gives grades, dataset.positive=NAME for high ones"
+    if unclear:
+        what = f"which of people's categories it means by {some([*map(repr, unclear)])}"
+        way = f"if it means none, dataset.categories='[{', '.join(own)}]' for all that count"
+    raise DataError(
+        f"{where}: people say {theirs or ', '.join(own)}, judge {who!r} says {its}, and nothing "
+        f"shows {what}: write dataset.labels='{{{groups}}}' with the judge's words for each (or, "
+        f"{way})."
+    )
 
 
 def _names(cells: Counts, level_of: Mapping[str, str]) -> dict[str, str]:

@@ -4,10 +4,12 @@
 2. Of texts they are categories where people say a yes or a no, or two words, or two whole numbers,
    unless a judge answers these with more than two numbers; else grades, if most are numbers.
 3. A word is what a cell says, however it is spelled (``word``). Where nobody says two words for yes
-   all of these are one category, and so with no.
+   all of these are one category, and so with no; of two categories of people one of which is such
+   a word the other is its opposite, whatever its word.
 4. A category is what people say, and a short word that judges say twice.
 
-A judge that shares no word with people is refused: ``dataset.labels`` says which mean the same.
+A judge that shares no word with people is refused, and one whose word may be one of people's two
+categories, but nothing shows which: ``dataset.labels`` says which mean the same.
 """
 
 from __future__ import annotations

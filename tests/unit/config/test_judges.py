@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from hydra import compose, initialize_config_dir
+from hydra.errors import OverrideParseException
 from omegaconf import DictConfig
 
 from judgelab.config import build, resolved
@@ -142,18 +143,11 @@ def test_a_rehearsal_adds_what_nobody_set() -> None:
     assert "preprocessor=rules" in rehearse(["experiment=gem_finetune", "rehearsal=true"])
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["rehearsal=true"], "without sweep=NAME there is no rehearsal"),
-        (["rehearsal=true", "sweep=auto_pre_figure_3"], "sweep=auto_pre_figure_3 has no rehearsal"),
-        (["rehearsal=true", "experiment=x"], "experiment=x has no rehearsal"),
-        (["rehearsal=true", "sweep=surprise"], "sweep=surprise has no rehearsal"),
-    ],
-)
-def test_a_rehearsal_of_nothing_is_refused(words: list[str], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        rehearse(words)
+@pytest.mark.parametrize("word", ["", "sweep=auto_pre_figure_3", "experiment=x", "sweep=surprise"])
+def test_a_rehearsal_of_nothing_is_refused(word: str) -> None:
+    message = f"{word} has" if word else "without sweep=NAME there is"
+    with pytest.raises(ConfigError, match=f"{message} no rehearsal"):
+        rehearse(["rehearsal=true", *word.split()])
 
 
 def test_an_unexpected_fault_is_laid_to_whose_code_it_arose_in(
@@ -174,6 +168,23 @@ def test_an_unexpected_fault_is_laid_to_whose_code_it_arose_in(
     assert sentence(cause.value, words).startswith("evaluation_lm@writer_lm=null names no option")
     several = sentence(cause.value, ["mechanism=null", "dataset=1.5"])
     assert several.startswith("mechanism=null and dataset=1.5 name no option")
+
+
+@pytest.mark.parametrize(
+    ("word", "advice"),
+    [
+        ("dataset.columns.text=réponse", """'dataset.columns.text="réponse"'"""),
+        ("dataset.path=~/l'été", """'dataset.path="~/l'"'"'été"'"""),
+        ('dataset.raters=[é b, "ü, x", c]', """'dataset.raters=["é b", "ü, x", c]'"""),
+        ("dataset.labels={pass: [réussi, 1]}", """'dataset.labels={pass: ["réussi", 1]}'"""),
+        ("dataset.labels={réussi: 1}", "a name before a colon has no letters but a to z"),
+        ("dataset.path", "write key=value"),
+    ],
+)
+def test_a_setting_that_wants_quotes_is_shown_with_them(word: str, advice: str) -> None:
+    with pytest.raises(OverrideParseException) as cause:
+        composed(word)
+    assert advice in sentence(cause.value)
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,10 @@ from judgelab.core.errors import ConfigError, DataError
 from judgelab.dataset.peer_texts import PeerTexts
 from judgelab.dataset.yelp import Yelp
 
-ROW = {
-    "id": 1,
-    "source": "s",
-    "synopsis": "z",
-    "responses": {"reviewer_1": "a", "reviewer_2": "b"},
-    "human": {"reviewer_1": 3, "reviewer_2": 2.5},
-}
+GRADES = {"reviewer_1": 3, "reviewer_2": 2.5}
+TEXTS = {"reviewer_1": "a", "reviewer_2": "b"}
+ROW = {"id": 1, "source": "s", "synopsis": "z", "responses": TEXTS, "human": GRADES}
+MINE: Any = {"task": "peer_review", "task_description": "Review", "noun": "paper"}
 
 
 def lines(file: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
@@ -29,31 +26,17 @@ def lines(file: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
 
 
 def peers(file: Path, **options: Any) -> PeerTexts:
-    return PeerTexts(
-        name="mine",
-        task="peer_review",
-        task_description="Review",
-        noun="paper",
-        source="path",
-        path=str(file),
-        **options,
-    )
+    return PeerTexts(name="mine", source="path", path=str(file), **MINE, **options)
 
 
 def test_lines_become_reviewers_with_grades(tmp_path: Path) -> None:
     texts = {"reviewer_1": "c", "reviewer_3": "d"}
     rows = [ROW, {"id": "x", "synopsis": "y", "responses": texts, "human": {"reviewer_3": 1}}]
     panel = peers(lines(tmp_path / "p.jsonl", rows), references=["reviewer_3"]).load()
-    assert [(a.name, a.reference) for a in panel.agents] == [
-        ("reviewer_1", False),
-        ("reviewer_2", False),
-        ("reviewer_3", True),
-    ]
+    assert [a.name for a in panel.agents] == [f"reviewer_{k}" for k in (1, 2, 3)]
+    assert [a.reference for a in panel.agents] == [False, False, True]
     assert panel.texts == (("a", "b", None), ("c", None, "d"))
-    assert [dict(item.human) for item in panel.items] == [
-        {"reviewer_1": 3.0, "reviewer_2": 2.5},
-        {"reviewer_3": 1.0},
-    ]
+    assert [dict(item.human) for item in panel.items] == [GRADES, {"reviewer_3": 1.0}]
     assert (panel.items[0].id, panel.items[0].synopsis) == ("1", "z")
     assert (panel.items[1].source, panel.items[1].synopsis) == ("", "y")
     assert panel.task == "peer_review" and panel.judgments is None
@@ -71,9 +54,8 @@ def test_settings_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         peers(file, references=["reviewer_9"]).load()
     with pytest.raises(ConfigError, match="every reviewer"):
         peers(file, references=["reviewer_1", "reviewer_2"]).load()
-    common: Any = {"name": "yelp", "task": "t", "task_description": "d", "noun": "n"}
     with pytest.raises(ConfigError, match="no public copy of yelp is known"):
-        PeerTexts(**common, source="hub")
+        PeerTexts(name="yelp", source="hub", **MINE)
 
 
 def yelp_folder(folder: Path) -> Path:

@@ -76,16 +76,15 @@ def test_samples_say_that_their_scores_are_invented(words: tuple[str, ...]) -> N
         read(words[0], "dataset.human=style")
 
 
+BART = {"acu": 0.5, "normalized_acu": 0.4, "acu_labels": [1, 0]}
+BRIO = {"acu": 0.0, "normalized_acu": 0.0, "acu_labels": [0, 0]}
 ROSE = {
     "source": "Text.",
     "reference": "Ref.",
     "reference_acus": ["a", "b"],
     "count_id": 3,
     "example_id": "d1",
-    "annotations": {
-        "bart": {"acu": 0.5, "normalized_acu": 0.4, "acu_labels": [1, 0]},
-        "brio": {"acu": 0.0, "normalized_acu": 0.0, "acu_labels": [0, 0]},
-    },
+    "annotations": {"bart": BART, "brio": BRIO},
     "system_outputs": {"bart": "One.", "brio": "Two."},
 }
 SUMMEVAL = {

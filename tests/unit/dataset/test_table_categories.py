@@ -18,15 +18,9 @@ from judgelab.dataset.table import LabelledTable
 from tests.judgment_tables import categories
 
 LONG = ("id", "label", "judge", "verdict")
-SPELLINGS: list[tuple[Any, Any]] = [
-    (1, 0),
-    ("1.0", "0.0"),
-    (True, False),
-    ("true", "FALSE"),
-    ("yes", "no"),
-    ("Pass", "fail"),
-    ("good", "bad"),
-]
+SPELLINGS: list[tuple[Any, Any]] = [(1, 0), ("1.0", "0.0"), (True, False), ("true", "FALSE")]
+SPELLINGS += [("yes", "no"), ("Pass", "fail"), ("good", "bad")]
+HALF_KNOWN = [("ok", "nok"), ("correct", "hallucinated"), ("fine", "bad")]
 
 
 def test_a_category_is_one_of_the_levels() -> None:
@@ -134,6 +128,45 @@ def test_words_without_a_match_are_asked_about() -> None:
     assert "dataset.labels" in refusal(LONG, *codes)
 
 
+@pytest.mark.parametrize("its", [*SPELLINGS, *HALF_KNOWN])
+@pytest.mark.parametrize("theirs", [*SPELLINGS, *HALF_KNOWN])
+def test_other_words_give_the_same_figures_or_a_refusal(theirs: Any, its: Any) -> None:
+    """The opposite of a known category of people is their other one, whatever its word."""
+    rows = [(theirs[k % 3 == 0], "g", its[k % 4 == 0]) for k in range(12)]
+    if strange := {*its} & {"nok", "hallucinated", "fine"} - {*theirs}:
+        assert f"it means by {strange.pop()!r}: write dataset.labels=" in refusal(LONG, *rows)
+        return
+    found = table_of(LONG, *rows)
+    good = found.levels.index(found.positive)
+    assert len(found.levels) == 2 and (found.truth == good).tolist() == [0, 1, 1] * 4
+    assert (found.values[0] == good).tolist() == [0, 1, 1, 1] * 3
+
+
+@pytest.mark.parametrize(
+    ("labels", "verdicts", "setting", "outcome"),
+    [
+        ("ok nok", "1 0 unsure", {}, {"nok", "ok", "unsure"}),
+        ("ok nok", "yes no", {"categories": ["nok", "ok"]}, {"nok", "ok"}),
+        ("ok nok", "ok unsure", {"categories": ["nok", "ok"]}, {"nok", "ok"}),
+        ("1 NA", "1 0", {}, {"1", "0"}),
+        ("good fair bad", "good fair ?", {}, {"good", "fair", "bad", "?"}),
+        ("ok nok", "ok unsure", {}, "'unsure'"),
+        ("ok nok", "ok 0 nok", {}, "'0'"),
+        ("pass fail", "pass fail 0 1", {}, "'0' and '1'"),
+        ("good fair poor", "good fair bad", {}, "'bad'"),
+    ],
+)
+def test_a_word_that_may_be_a_category_is_no_further_one(
+    labels: str, verdicts: str, setting: Any, outcome: Any
+) -> None:
+    one, two = labels.split(), verdicts.split()
+    rows = [(one[k % len(one)], "g", two[k % len(two)]) for k in range(24)]
+    if isinstance(outcome, str):
+        assert f"which of people's categories it means by {outcome}: " in refusal(LONG, *rows)
+    else:
+        assert {*table_of(LONG, *rows, **setting).levels} == outcome
+
+
 def test_words_and_grades_need_to_know_which_end_is_which() -> None:
     rows = [("toxic" if k % 3 else "clean", "g", k / 10) for k in range(9)]
     assert "dataset.positive=" in refusal(LONG, *rows)
@@ -180,7 +213,7 @@ def test_a_scale_of_one_judge_takes_no_words_from_another() -> None:
     found = table_of(wide, *said, judges=judges)
     assert found.levels == ("no", "yes", "3") and found.positive == "yes"
     assert "judge one: 0 = no (5) and 1 = yes (4)" in str(found.facts["read"])
-    scale = [(k % 2, k % 2, k % 5 + 1) for k in range(10)]
+    scale = [(k % 2, k % 2, k % 6) for k in range(12)]
     scaled = table_of(wide, *scale, judges=judges, kind="category")
     assert scaled.levels[:2] == ("0", "1") and scaled.positive == "1"
     named = [(("unsafe", "safe")[k % 2], "g", k % 5) for k in range(10)]
@@ -239,7 +272,7 @@ def test_order_spelling_and_names_do_not_matter(
     data: list[tuple[bool, str, str]], spelled: tuple[Any, Any], shuffled: Any
 ) -> None:
     """Rows and columns shuffled, ids renamed, people's labels spelled otherwise: one table."""
-    data = [(True, "pass", "pass"), (False, "fail", "maybe"), *data]
+    data = [(True, "pass", "pass"), (False, "fail", "fail"), *data]
     rows = [
         {"id": f"q{k:02}", "human": "yes" if yes else "no", "a": one, "b": two}
         for k, (yes, one, two) in enumerate(data)
