@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pandas as pd
 import pytest
@@ -13,14 +14,16 @@ import pytest
 import judgelab
 from judgelab.command.verbs import for_programs
 from judgelab.config.composing import composed
-from judgelab.core.errors import DataError, JudgelabError
+from judgelab.core.errors import ConfigError, DataError, JudgelabError
 from judgelab.core.result import verdicts
 from judgelab.engine.run import carry_out
 from judgelab.python import RunResult
 from judgelab.store.run_dir import RunDir
+from tests.failing_lm import FailingLM
 from tests.scripted_judges import write_panel
 
 Capture = pytest.CaptureFixture[str]
+PLACES = ("writer_lm", "study.judges.x", "study.judges.x.evaluation_lm", "agents.models.x")
 
 
 @pytest.fixture
@@ -70,6 +73,20 @@ def test_a_judge_whose_calls_fail_keeps_its_verdict(panel: Path, capsys: Capture
     assert "have no result" in told["notes"][0] and shown.startswith(told["notes"][0][:60])
     rows = [{"criterion": "tone", **row} for row in told["judges"]]
     assert verdicts({"tables": [{"rows": rows}]}) == {"tone: x": "not known yet"}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_run_whose_lm_moved_is_made_again(
+    panel: Path, place: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """On a branch of the Hub; of judges and candidates nobody looked."""
+    agents = "candidates" if place.startswith("agents") else "recorded"
+    before, out_of_reach = FailingLM.identity, property(Mock(side_effect=ConfigError("No Hub.")))
+    for identity in (before, before, "failing, moved", out_of_reach):
+        monkeypatch.setattr(FailingLM, "identity", identity)
+        carried_out(panel, place, 10**9, "mechanism=length", f"agents={agents}")
+    shown = capsys.readouterr().out
+    assert shown.count("Finished before") == 2 and shown.count("report   ") == 4
 
 
 def test_what_is_no_data_is_refused(tmp_path: Path) -> None:
