@@ -187,22 +187,16 @@ def _run(options: argparse.Namespace, more: Sequence[str]) -> None:
 def for_programs(run_dir: RunDir, result: Mapping[str, Any]) -> dict[str, Any]:
     """A run and its result.json for programs: verdicts, sentences, figures with interval and n, and
     where its page is."""
-    from judgelab.core.result import estimate_keys, read_estimate
+    from judgelab.core.result import estimate_keys, read_estimate, verdicts
 
-    first: Any = next((x for x in result["tables"] if x["rows"]), {"name": "rows", "rows": []})
+    first: Any = next(iter(result["tables"]), {"name": "rows", "rows": []})
     answer, flat = result.get("answer", []), result["summary"]
-    keys = ("criterion", "judge", "system")  # a judge, perhaps of one criterion of several
-    verdicts = {
-        " / ".join(row[name] for name in keys if name in row): row["verdict"]
-        for row in first["rows"]
-        if "verdict" in row
-    }
     paragraphs = dict[str, str]()
     for heading, text in answer:  # a heading may stand over several
         paragraphs[heading] = "\n".join(filter(None, (paragraphs.get(heading), text)))
     return {
         "sentence": result.get("title") or next((text for _, text in answer), ""),
-        "verdicts": verdicts,
+        "verdicts": verdicts(result),
         "answer": paragraphs,
         "figures": {key: read_estimate(flat, key) for key in estimate_keys(flat)},
         str(first["name"]): first["rows"],

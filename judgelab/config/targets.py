@@ -102,6 +102,14 @@ def located(target: Any, path: str) -> type[Any]:
     return cls
 
 
+def names_lm(node: Any, path: str) -> bool:
+    """Whether the class of a config's node is an evaluation LM (ConfigError: as ``located``)."""
+    from judgelab.core.lm import EvaluationLM  # numpy: not for --help
+
+    is_target = isinstance(node, Mapping) and "_target_" in node
+    return is_target and EvaluationLM in located(node["_target_"], path).__mro__
+
+
 def _check(target: str, name: str, path: str) -> None:
     """``name``: where the class is written, which its ``target`` need not say."""
     package = name.partition(".")[0]

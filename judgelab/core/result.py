@@ -14,6 +14,7 @@ Value = str | int | float | bool | None
 Row = Mapping[str, Value]
 PARTS = ("low", "high", "threshold", "n", "unscored", "p")
 """What may stand beside the value of an estimate in a summary: ``key``, ``key_low``, ..."""
+NAMES = ("criterion", "judge", "system")  # columns that say on whom a verdict is
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,15 @@ def plain(row: Row) -> dict[str, Value]:
         key: None if isinstance(value, float) and not math.isfinite(value) else value
         for key, value in row.items()
     }
+
+
+def verdicts(content: Mapping[str, Any]) -> dict[str, str]:
+    """Judge or system -> its verdict, of a result.json whose first table has verdicts; of several
+    criteria ``CRITERION: JUDGE``."""
+    rows = [row for table in content["tables"][:1] for row in table["rows"]]
+    names = (": ".join(str(row[key]) for key in NAMES if row.get(key)) for row in rows)
+    pairs = ((name, row.get("verdict")) for name, row in zip(names, rows, strict=True))
+    return {name: verdict for name, verdict in pairs if name and verdict}
 
 
 def read_estimate(summary: Mapping[str, Any], key: str) -> dict[str, Any]:

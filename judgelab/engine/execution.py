@@ -17,10 +17,10 @@ from typing import Any
 from omegaconf import OmegaConf
 
 import judgelab
-from judgelab.config import AXES, build, writer_nodes
+from judgelab.config import AXES, build
 from judgelab.config.composing import as_typed
 from judgelab.config.prompts import prompts_table
-from judgelab.config.targets import located
+from judgelab.config.targets import located, names_lm, walk
 from judgelab.core.errors import ConfigError, JudgelabError, some
 from judgelab.core.resources import PACKAGE, conf, own_or_shipped
 from judgelab.core.result import Result, Value
@@ -91,12 +91,16 @@ def holds(run_dir: RunDir, config: Mapping[str, Any]) -> bool:
             "what was asked is not asked again."
         )
         return False
-    manifest = run_dir.read_json("manifest.json")
-    for role, node in {"evaluation_lm": config["evaluation_lm"], **writer_nodes(config)}.items():
-        account = manifest if role == "evaluation_lm" else manifest.get(role) or {}
+    manifest, asked = run_dir.read_json("manifest.json"), set[str]()
+    for path, node in walk(config):
+        within = (role for role in manifest if f"{path}.".startswith(f"{role}."))
+        role = max(within, key=len, default="")  # an LM's account, which stands under its place
         with suppress(JudgelabError):
-            if build(node, role).identity != account.get("evaluation_lm"):
-                return False
+            if role and role not in asked and names_lm(node, path):
+                asked.add(role)  # an LM within this one is part of its identity
+                account = manifest if role == "evaluation_lm" else manifest[role]
+                if build(node, path).identity != account["evaluation_lm"]:
+                    return False
     dataset = config["dataset"]
     revision = str((dataset.get("hub") or {}).get("revision"))
     return dataset.get("source") != "hub" or re.fullmatch(r"[0-9a-f]{40}", revision) is not None

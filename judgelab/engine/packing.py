@@ -17,7 +17,7 @@ from omegaconf import OmegaConf
 from judgelab.calls.cache import CallCache
 from judgelab.config import frame
 from judgelab.config.build import build
-from judgelab.config.targets import located
+from judgelab.config.targets import names_lm
 from judgelab.core.errors import ConfigError, DataError, some
 from judgelab.core.estimator import Presentation
 from judgelab.core.lm import Capability, EvaluationLM
@@ -77,7 +77,7 @@ def _with_stand_ins(node: Any) -> Any:
         return [_with_stand_ins(one) for one in node]
     if not isinstance(node, Mapping):
         return node
-    if "_target_" not in node or EvaluationLM not in located(node["_target_"], CONFIG).__mro__:
+    if not names_lm(node, CONFIG):
         return {key: _with_stand_ins(one) for key, one in node.items()}
     lm = build(node, CONFIG)
     return {

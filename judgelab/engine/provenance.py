@@ -105,15 +105,16 @@ def with_reasons(result: Result, log: CallLog, run_dir: RunDir, mechanism: str) 
     types = {name: "boolean" if name == "settled" else "string" for name in frame}
     run_dir.write_table(RECORD, frame.astype(types))
     table = Table("unscored", "Why calls have no result", _reasons(rows, log.calls), NOTE)
-    notes, tables = [*result.notes, *_uneven(log)], [*result.tables, table]
+    notes = [*result.notes, *_uneven(log)]
     if share > LOUD:
         kinds = Counter(stem_of(str(row["reason"])) for row in rows)
         summary["unscored_warning"] = warning = (
             f"{100 * share:.0f} % of calls ({len(rows):,} of {log.calls:,}) have no result: "
-            f"{_by_reason(kinds)}. See the table “Why calls have no result”."
+            f"{_by_reason(kinds)}. See the report's table “Why calls have no result”."
         )
-        notes, tables = [warning, *_uneven(log), *result.notes], [table, *result.tables]
-    return replace(result, summary=summary, notes=notes, tables=tables)
+        notes = [warning, *_uneven(log), *result.notes]
+    # last, as programs and console take the study's own table by its being the first
+    return replace(result, summary=summary, notes=notes, tables=[*result.tables, table])
 
 
 def open_calls(log: CallLog, until: float | None) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ from judgelab.config.composing import literal
 from judgelab.config.targets import located
 from judgelab.core.errors import DataError, did_you_mean
 from judgelab.core.resources import of_yaml
-from judgelab.core.result import PARTS, estimate_keys, read_estimate
+from judgelab.core.result import PARTS, estimate_keys, read_estimate, verdicts
 from judgelab.report import format, style
 from judgelab.report.console import alarms
 from judgelab.report.format import column, estimates
@@ -103,10 +103,8 @@ class RunResult:
     @property
     def verdicts(self) -> dict[str, str]:
         """Of an audit: judge -> use, not known yet or do not use; of several criteria each one's,
-        under ``CRITERION: JUDGE``."""
-        rows = next((t["rows"] for t in self.content["tables"] if t["name"] == "judges"), ())
-        pairs = ((row.get("criterion"), row["judge"], row.get("verdict")) for row in rows)
-        return {": ".join(filter(None, who)): verdict for *who, verdict in pairs if verdict}
+        under ``CRITERION: JUDGE``. Of a screen: system -> its verdict."""
+        return verdicts(self.content)
 
     def assert_usable(self) -> None:
         """Of an audit: AssertionError with its first sentence, unless every judge may be used

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 NOTHING = "–"
 NAMES: Mapping[str, Mapping[str, str]] = resources.words("report/words/names.yaml")
 Row = Mapping[str, Any]
+MOST, ENDS = 20, 5  # rows of a table that a screen has whole; those of a longer one at each end
 SENTENCE = 90  # characters beyond which a cell is more than a name
 
 
@@ -220,12 +221,12 @@ def records(data: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(key): value for key, value in row.items()} for row in data.to_dict("records")]
 
 
-def cut(rows: Sequence[Row], most: int = 20, ends: int = 5) -> tuple[list[Row], int]:
+def cut(rows: Sequence[Row]) -> tuple[list[Row], int]:
     """The rows for a screen and how many were left out: first and last of the first panel."""
-    if len(rows) <= most:
+    if len(rows) <= MOST:
         return list(rows), 0
     first = [row for row in rows if row.get("panel") == rows[0].get("panel")]
-    visible = first if len(first) <= most // 2 else [*first[:ends], *first[-ends:]]
+    visible = first if len(first) <= 2 * ENDS else [*first[:ENDS], *first[-ENDS:]]
     return list(visible), len(rows) - len(visible)
 
 

@@ -25,9 +25,7 @@ from numpy.typing import ArrayLike
 
 from judgelab.stats.intervals.arrays import Floats, Mask, check_array
 from judgelab.stats.intervals.ends import Ends
-from judgelab.stats.intervals.means import holm
-
-Bounds = tuple[float, float]
+from judgelab.stats.intervals.means import Bounds, holm
 
 CAP = (0.5, 0.75)
 """Largest share of the wealth that one bet can lose: of the first ``CAREFUL`` bets, and later."""

@@ -136,9 +136,8 @@ def test_a_test_of_pytest_holds_a_judge_to_its_bar(tmp_path: Path) -> None:
     named = {one.value for one in entry_points(group="pytest11")}  # an installed wheel names it
     plugin = [] if PLUGIN in named else ["-p", PLUGIN]
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *plugin, "test_judge.py"]
-    done = process(
-        tmp_path, command, cwd=tmp_path, PYTHONPATH=os.environ.get("PYTHONPATH", str(ROOT))
-    )
+    path = os.environ.get("PYTHONPATH", str(ROOT))
+    done = process(tmp_path, command, cwd=tmp_path, PYTHONPATH=path)
     assert "1 failed, 1 passed" in done.stdout, done.stdout
     assert "AssertionError: Do not use judge_label" in done.stdout
     assert 'judgelab = "judgelab.command.pytest_plugin"' in (ROOT / "pyproject.toml").read_text()
@@ -148,11 +147,8 @@ def test_texts_without_labels_are_screened(judgelab: Command, tmp_path: Path) ->
     things = [f"{a}{b}" for a in ("bridge", "school", "library", "harbour") for b in range(5)]
     says = {"one": "We saw {} and nothing more of it.", "two": "Of all that is there {} is old."}
     rows = ["case_id,model,output"]
-    for name, text in {
-        **says,
-        "three": "They sold {} to us last year.",
-        "dull": "It is so.",
-    }.items():
+    others = {"three": "They sold {} to us last year.", "dull": "It is so."}
+    for name, text in (says | others).items():
         rows += [f"{k},{name},{text.format(thing)}" for k, thing in enumerate(things)]
     file = tmp_path / "outputs.csv"
     file.write_text("\n".join(rows))
@@ -170,8 +166,8 @@ def test_a_shell_completes_verbs_and_their_options(judgelab: Command) -> None:
     script = judgelab("completion").stdout
     for words, wanted in (("judgelab au", "audit"), ("judgelab audit --jud", "--judge")):
         place = len(words.split()) - 1
-        asked = (
-            f"{script}\nCOMP_WORDS=({words}); COMP_CWORD={place}; _judgelab; echo ${{COMPREPLY[*]}}"
+        asked = f"COMP_WORDS=({words}); COMP_CWORD={place}; _judgelab; echo ${{COMPREPLY[*]}}"
+        done = subprocess.run(
+            ["bash", "-c", f"{script}\n{asked}"], capture_output=True, text=True, check=True
         )
-        done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, check=True)
         assert done.stdout.strip() == wanted

@@ -23,8 +23,9 @@ from judgelab.engine.context import Context
 from judgelab.engine.provenance import missing_verdicts
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.scale.local import Spread
+from judgelab.stats.intervals.ends import LEVEL
 from judgelab.stats.trust.agreement import Places
-from judgelab.study.audit.design import LEVEL, Bars, Design, single_grades
+from judgelab.study.audit.design import Bars, Design, single_grades
 from judgelab.study.audit.graded import (
     as_classes,
     as_grades,

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
-from judgelab.core.bounds import Count
+from judgelab.core.bounds import Count, Share
 from judgelab.core.judgments import Floats, JudgmentTable, Mask
 from judgelab.stats.intervals.arrays import divide
 from judgelab.stats.trust.agreement import (
@@ -26,9 +24,6 @@ from judgelab.stats.trust.agreement import (
     preference_target,
 )
 
-Share = Annotated[float, Field(ge=0, le=1)]
-
-LEVEL = 0.95  # of every interval
 CLASS = 10  # labels of a class below which nothing is said of how often it is found
 MOST = 0.5
 """Share of the labelled units with two people from which each is left out in turn throughout; and

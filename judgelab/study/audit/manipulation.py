@@ -19,12 +19,11 @@ from judgelab.core.panel import Panel, rng_for
 from judgelab.core.result import Row, Table
 from judgelab.engine.context import Context
 from judgelab.stats.intervals.arrays import Floats, row_means
-from judgelab.stats.intervals.ends import means_within
+from judgelab.stats.intervals.ends import LEVEL, means_within
 from judgelab.stats.intervals.estimate import Estimates
 from judgelab.stats.trust.agreement import Places
 from judgelab.stats.trust.biases import move_ends
 from judgelab.study.audit.asking import Inquiry, only, verdicts_of
-from judgelab.study.audit.design import LEVEL
 from judgelab.study.audit.evidence import Condition, Standing
 from judgelab.study.audit.graded import as_pairs, places
 from judgelab.study.common.tables import named_columns as columns

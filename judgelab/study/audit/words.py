@@ -20,7 +20,7 @@ from judgelab.study.audit.design import CLASS, Design, came_in_turns, systems_of
 from judgelab.study.audit.drift import JudgeDrift, JudgeNoise, Origin
 from judgelab.study.audit.evidence import WORDS, Evidence
 from judgelab.study.common.stopping import Elimination
-from judgelab.study.common.templates import hundredth, sentences, spoken
+from judgelab.study.common.templates import by_heading, hundredth, sentences, spoken
 
 say = partial(spoken, __package__, "conditions.md.j2")
 """A condition or a verdict in a few words: ``say("heading", condition)``."""
@@ -107,8 +107,7 @@ def answer(audit: AuditFacts) -> tuple[str, list[tuple[str, str]]]:
     title, *rest = sentences(__package__, "answer.md.j2", **facts)
     if title.startswith("the judge "):
         title = title[0].upper() + title[1:]
-    paragraphs = (line.partition(": ") for line in rest)
-    return title, [(heading, text) for heading, _, text in paragraphs]
+    return title, by_heading(rest)
 
 
 def fault(one: Evidence, design: Design) -> str:

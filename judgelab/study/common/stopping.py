@@ -19,7 +19,8 @@ from pydantic import Field
 from judgelab.core.bounds import ConfidenceLevel, Count, Positive
 from judgelab.core.errors import ConfigError
 from judgelab.stats.intervals.arrays import Floats, Mask
-from judgelab.stats.sequential import Bounds, Standing, sequence_ends, standing, ties
+from judgelab.stats.intervals.means import Bounds
+from judgelab.stats.sequential import Standing, sequence_ends, standing, ties
 from judgelab.study.common.templates import sentences
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -41,8 +41,12 @@ def sentences(package: str, template: str, **values: Any) -> list[str]:
 
 def paragraphs(package: str, template: str, **values: Any) -> list[tuple[str, str]]:
     """(heading, sentences) of a template whose lines are ``Heading: sentences``."""
-    lines = (line.partition(": ") for line in sentences(package, template, **values))
-    return [(heading, text) for heading, _, text in lines]
+    return by_heading(sentences(package, template, **values))
+
+
+def by_heading(lines: Iterable[str]) -> list[tuple[str, str]]:
+    """(heading, sentences) of lines ``Heading: sentences``."""
+    return [(heading, text) for heading, _, text in (line.partition(": ") for line in lines)]
 
 
 def table(package: str, name: str, rows: Sequence[Row], **values: Any) -> Table:

@@ -13,8 +13,9 @@ from judgelab.core.panel import Panel, rng_for
 from judgelab.engine.context import Context
 from judgelab.mechanism.protocol import Definition
 from judgelab.stats.intervals.arrays import Floats, Mask, row_means
+from judgelab.stats.intervals.means import Bounds
 from judgelab.stats.ranking.leaderboard import Ranking
-from judgelab.stats.sequential import Bounds, sequence_ends
+from judgelab.stats.sequential import sequence_ends
 from judgelab.study.common.panels import ScoredPanel, write_records, write_replies
 from judgelab.study.common.stopping import Elimination, Stop, until_clear
 

@@ -14,6 +14,7 @@ import xarray as xr
 from pydantic import Field
 
 from judgelab.calls.log import LoggedLM
+from judgelab.core.bounds import Share
 from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Panel
 from judgelab.core.result import Headline, Result, Row, Table, Value
@@ -30,7 +31,7 @@ from judgelab.stats.screen.verdicts import Verdict
 from judgelab.study.common.judges import JudgesStudy, asks_nobody
 from judgelab.study.common.panels import score_records, text_records, write_replies, write_sources
 from judgelab.study.common.tables import about, named_columns
-from judgelab.study.common.templates import sentences, table
+from judgelab.study.common.templates import by_heading, sentences, table
 from judgelab.study.screen.case import (
     LENGTH,
     WORDS,
@@ -44,7 +45,6 @@ from judgelab.study.screen.case import (
 )
 from judgelab.study.screen.texts import block_panel, control_scores, distinct, item_keys, text_facts
 
-Share = Annotated[float, Field(ge=0, le=1)]
 AGENTS, ITEMS = 3, TEXTS
 HEADLINES = (Headline("says_nothing", "Systems that say nothing about their item", lower=True),)
 PHRASES: Mapping[Verdict, str] = {  # in the order of the table, which is no ranking
@@ -117,7 +117,7 @@ class Screen(JudgesStudy):
             notes=list(sources(context, panel)),
             provenance={"clean": origin_of(panel, {})},
             estimators=[one.critic.estimator for one in case.exams if one.critic.estimator],
-            answer=[(head, rest) for head, _, rest in (line.partition(": ") for line in lines)],
+            answer=by_heading(lines),
             title=title,
         )
 

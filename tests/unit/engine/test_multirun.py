@@ -89,11 +89,9 @@ def test_the_comparison_has_every_job_and_the_runs_it_was_made_from(sweep: Path)
     assert found.axes == {"mechanism": ["mi", "rouge", "gppm"]}
     assert "Compared: AUC, good against bad responses: rouge" in str(found.summary["answer"])
     assert {**found.summary, "answer": ""} == {"answer": "", "jobs": 3, "done": 2, "failed": 1}
-    drawn = [row for row in found.tables[-1].rows if row["statistic"] == "auc"]
-    assert [(row["mechanism"], row["value"], row["attack"]) for row in drawn] == [
-        ("rouge", 0.7, "none"),
-        ("mi", 0.6, "none"),
-    ]
+    rows = [row for row in found.tables[-1].rows if row["statistic"] == "auc"]
+    drawn = [(row["mechanism"], row["value"], row["attack"]) for row in rows]
+    assert drawn == [("rouge", 0.7, "none"), ("mi", 0.6, "none")]
 
 
 @dataclass
@@ -127,9 +125,7 @@ def test_a_run_that_was_finished_before_is_shown_once(tmp_path: Path) -> None:
     assert folder.read_json("manifest.json")["tracker"] == "there"
 
 
-def test_a_tracker_that_fails_does_not_fail_the_sweep(
-    sweep: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_tracker_that_fails_fails_no_sweep(sweep: Path, capsys: Any) -> None:
     assert compare(Told(), sweep) == "failed: OSError"
     assert "the disk is full" in capsys.readouterr().err
 

@@ -15,7 +15,7 @@ from judgelab.calls.batch import LoggedCall
 from judgelab.calls.log import CallLog
 from judgelab.core.errors import DataError, PartialRunError
 from judgelab.core.judgments import JudgmentTable, Units
-from judgelab.core.result import Result
+from judgelab.core.result import Result, Table
 from judgelab.engine import run
 from judgelab.engine.provenance import RECORD, missing_verdicts, stem_of, training_of, with_reasons
 from judgelab.evaluation_lm.transformers import Transformers
@@ -23,7 +23,7 @@ from judgelab.scoring import source as record
 from judgelab.store.run_dir import RunDir
 from tests.scripted import panel_of
 
-EMPTY = Result({"study": "discrimination"}, "x", [], notes=["Data."])
+EMPTY = Result({"study": "audit"}, "x", [Table("judges", "", [])], notes=["Data."])
 
 
 def account(calls: dict[str, int], lost: dict[str, int], reply: str | None = None) -> CallLog:
@@ -42,9 +42,7 @@ def account(calls: dict[str, int], lost: dict[str, int], reply: str | None = Non
 @pytest.mark.parametrize(
     ("cause", "seen"), [(DataError("too few"), PartialRunError), (TypeError("bug"), TypeError)]
 )
-def test_open_calls_excuse_too_few_data_and_no_fault_of_the_study(
-    cause: Exception, seen: type[Exception]
-) -> None:
+def test_open_calls_excuse_few_data_and_no_fault(cause: Exception, seen: type[Exception]) -> None:
     log, context = account({"a": 2}, {"a": 1}), Mock(**{"study.run.side_effect": cause})
     for row in log.unscored:
         row.settled = False
@@ -70,7 +68,7 @@ def test_many_lost_calls_are_told_before_anything_else(tmp_path: Path) -> None:
     folder, outcomes = RunDir(tmp_path), account({"a": 100, "b": 100}, {"a": 11, "b": 11})
     result = with_reasons(EMPTY, outcomes, folder, "judge")
     assert result.notes[0].startswith("11 % of calls (22 of 200) have no result: no label (22).")
-    assert result.tables[0].name == "unscored"
+    assert [one.name for one in result.tables] == ["judges", "unscored"], "its own stays first"
     assert result.summary["unscored_share"] == 0.11
     few = with_reasons(EMPTY, account({"a": 100}, {"a": 5}), folder, "judge")
     assert few.notes == ["Data."], "5 % are told by the table, not by a warning"
@@ -96,24 +94,18 @@ def test_the_record_has_whole_replies_and_the_same_bytes(tmp_path: Path) -> None
     assert twice[0] == twice[1]
     record = pd.read_parquet(tmp_path / RECORD)
     assert record["reply"][0] == reply.replace("\ud800", "\\ud800")
-    example = str(result.tables[0].rows[0]["example"])
+    example = str(result.tables[-1].rows[0]["example"])
     assert example.startswith("i0, a: “[31mwhy so so") and example.endswith("…”")
     assert len(example) < 100 and example.isprintable()
     with_reasons(EMPTY, account({"a": 4}, {}), folder, "judge")
     assert not (tmp_path / RECORD).exists(), "of an earlier execution"
 
 
-PANEL = panel_of([["a"], ["b"], ["c"]])
-
-
-def adapter(folder: Path) -> Transformers:
-    return Transformers("a/model", adapter=str(folder))
-
-
 def test_training_items_among_those_scored_are_counted(tmp_path: Path) -> None:
     known = record.TrainedOn("a/model", "commit", ("i0", "i2"), ())
     (tmp_path / record.TRAINED_ON).write_text(json.dumps(asdict(known)))
-    [said] = training_of(adapter(tmp_path), PANEL)
+    lm, panel = Transformers("a/model", adapter=str(tmp_path)), panel_of([["a"], ["b"], ["c"]])
+    [said] = training_of(lm, panel)
     assert said.startswith("2 of 3 items are among those")
 
 

@@ -22,11 +22,8 @@ PANEL = panel_of([["a", "b", "c"], ["d", "e", "f"]])
 
 def scores_of(values: np.ndarray) -> Scores:
     filled = np.where(np.eye(3, dtype=bool), np.nan, values)
-    data = measured(
-        PANEL,
-        score=(("item", "agent"), np.arange(6.0).reshape(2, 3)),
-        directed=(("item", "agent", "peer"), filled),
-    )
+    score = ("item", "agent"), np.arange(6.0).reshape(2, 3)
+    data = measured(PANEL, score=score, directed=(("item", "agent", "peer"), filled))
     return Scores(agent=data["score"], directed=data["directed"])
 
 
@@ -70,14 +67,9 @@ def test_a_candidate_may_not_take_a_persons_name() -> None:
 
 def test_references_of_the_data_cost_no_agent() -> None:
     items = [replace(PANEL.items[0], reference="good"), replace(PANEL.items[1], reference=" ")]
-    plain = replace(
-        PANEL,
-        items=tuple(items),
-        agents=tuple(
-            replace(a, reference=False, name=n)
-            for a, n in zip(PANEL.agents, ("x", "reference", "y"), strict=True)
-        ),
-    )
+    names = zip(PANEL.agents, ("x", "reference", "y"), strict=True)
+    agents = tuple(replace(one, reference=False, name=name) for one, name in names)
+    plain = replace(PANEL, items=tuple(items), agents=agents)
     found = with_item_references(plain)
     assert [a.name for a in found.agents] == ["x", "reference", "y", "reference*"]
     assert [a.reference for a in found.agents] == [False, False, False, True]

@@ -58,9 +58,7 @@ def test_each_axis_has_its_own_writer_and_one_that_asks_nobody_has_none() -> Non
 
 
 def test_an_unknown_role_is_refused() -> None:
-    with pytest.raises(
-        ConfigError, match=r"lms\.atack is no role of an LM\. Did you mean 'attack'"
-    ):
+    with pytest.raises(ConfigError, match=r"lms.atack is no role of an LM. Did you mean 'attack'"):
         frame(config("mechanism=mi", "+evaluation_lm@lms.atack=gpt4o"))
 
 
@@ -74,10 +72,8 @@ def test_a_value_with_a_question_mark_counts_where_a_class_takes_it() -> None:
     assert "by" not in left["attack"]
     assert sentences == ["attack.by=lm? is without effect: SentenceDeletion has no by."]
     inner = {"l": [{"q": {IF_KNOWN: {"k": {IF_KNOWN: 1}}}}], "seed": {IF_KNOWN: 3}}
-    assert [one.partition("?")[0] for one in fitting(inner)[1]] == [
-        "l[0].q={'k': {'if_known': 1}}",
-        "seed=3",
-    ]
+    unfit = [one.partition("?")[0] for one in fitting(inner)[1]]
+    assert unfit == ["l[0].q={'k': {'if_known': 1}}", "seed=3"]
     plain, _ = fitting(config("attack=sentence_deletion"))
     assert fingerprint(left) == fingerprint(plain)
     assert spelled("mechanism=mi?") == "mechanism=mi?"  # an option is no setting

@@ -64,9 +64,8 @@ def test_it_is_the_run_of_the_command_line(
     assert mine.path.name.startswith("discrimination-length-samsum-padding-")
     monkeypatch.setattr(sys, "argv", ["run.py", *words.split(), "tracker=none"])
     command_line.main()
-    assert f"Finished before, nothing to do (force=true repeats it): {mine.path}" in (
-        capsys.readouterr().out
-    )
+    shown = capsys.readouterr().out
+    assert f"Finished before, nothing to do (force=true repeats it): {mine.path}" in shown
     given: dict[str, Any] = {"mechanism": "length", "attack": "padding", "dataset": "samsum"}
     again = found("'seed=0'", "limit=2", **given, attack__on="problematic", bootstrap=2000)
     assert again.path == mine.path, "also where Hydra has left its state behind"
@@ -107,9 +106,8 @@ def test_another_programs_hydra_is_left_as_it_was(tmp_path: Path) -> None:
     (tmp_path / "main.yaml").write_text("a: 1")
     with initialize_config_dir(str(tmp_path), version_base="1.2"):
         base = getbase()
-        assert found("mechanism=length", data=graded(2)).path.name.startswith(
-            "discrimination-length-table-none-"
-        )
+        name = found("mechanism=length", data=graded(2)).path.name
+        assert name.startswith("discrimination-length-table-none-")
         assert compose("main").a == 1
         assert getbase() == base
 
@@ -156,13 +154,10 @@ def test_calls_go_out_below_a_notebooks_loop_and_an_outage_is_continued(tmp_path
 
 def test_a_table_without_texts_is_refused(tmp_path: Path) -> None:
     """Nothing was scored, and nobody was told."""
-    import pandas as pd
-
     rows = [{"id": k, "source": "It rained.", "agent": a} for k in range(3) for a in "ab"]
+    data = pd.DataFrame(rows).assign(human=3)
     with pytest.raises(JudgelabError, match=r"No response has a text.*dataset\.columns\.text"):
-        judgelab.run(
-            "mechanism=length", data=pd.DataFrame(rows).assign(human=3), paths__root=str(tmp_path)
-        )
+        judgelab.run("mechanism=length", data=data, paths__root=str(tmp_path))
 
 
 @pytest.fixture(scope="module")
@@ -170,13 +165,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     root = tmp_path_factory.mktemp("root")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JUDGELAB_ROOT", str(root))
-        words = {
-            "length": "mechanism=length",
-            "capped": "mechanism=length limit=3",
-            "rouge": "mechanism=rouge",
-        }
+        words = {"length": "length", "capped": "length limit=3", "rouge": "rouge"}
+        given = (f"mechanism={one}" for one in words.values())
         with ThreadPoolExecutor(3) as pool:
-            found = pool.map(partial(judgelab.run, data=graded(4)), words.values())
+            found = pool.map(partial(judgelab.run, data=graded(4)), given)
         yield dict(zip(words, found, strict=True))
 
 
@@ -206,9 +198,7 @@ def test_every_number_of_the_result_is_in_a_frame(runs: dict[str, Any]) -> None:
     np.testing.assert_allclose(agents.set_index("agent")["value"], mean[agents["agent"]])
 
 
-def test_a_notebook_shows_the_answer_and_a_hostile_text_stays_text(
-    runs: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_notebook_shows_hostile_text_as_text(runs: dict[str, Any], tmp_path: Path) -> None:
     one = runs["length"]
     shown = one._repr_html_()
     assert one.verdict.splitlines()[0] in shown
