@@ -23,14 +23,14 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_change, item_mean
 
 Places = NDArray[np.intp]
-FEWEST = 4  # items of the smallest block: 24 permutations
+FEWEST_ITEMS = 4  # items of the smallest block: 24 permutations
 
 
 def deal(keys: Sequence[str], size: int) -> list[Places]:
     """Places of the items, in blocks of about ``size``, by keys that are made of what each item
     holds, so that neither order nor names decide which items meet."""
     order = np.argsort(np.array(keys, dtype=object), kind="stable")
-    count = max(len(keys) // max(size, FEWEST), 2)  # one learns what is tried on the other
+    count = max(len(keys) // max(size, FEWEST_ITEMS), 2)  # one learns what is tried on the other
     return [order[first::count] for first in range(count)]
 
 
@@ -110,7 +110,7 @@ class SourceExam:
     def of(scores: Floats, blocks: Sequence[Places]) -> SourceExam:
         """Of one critic, by its scores [blocks, agents, peers, m, m] as they were measured."""
         even = centre(scores)
-        first, second = np.triu_indices(scores.shape[1], 1)
+        first, second = _pairs(scores.shape[1])
         turned = scores[:, second, first].transpose(0, 1, 3, 2)
         orders = correlation(scores[:, first, second], turned)
         return SourceExam(_aucs(even, blocks), *_decisions(even, blocks), orders)
@@ -153,10 +153,16 @@ def weight(even: Floats, blocks: Sequence[Places], agents: Mask) -> float:
     return SourceExam(np.empty(0), *_decisions(part, blocks), np.nan).weight
 
 
+def _pairs(agents: int) -> tuple[Places, Places]:
+    """Of agents, in both orders: which of two comes first in a table must not count."""
+    first, second = np.nonzero(~np.eye(agents, dtype=np.bool_))
+    return first, second
+
+
 def _classes(even: Floats) -> tuple[Floats, Floats]:
     """Positives [blocks, m, pairs] and negatives [blocks, m, pairs x m], by the item of the first
-    text; pairs are unordered."""
-    first, second = np.triu_indices(even.shape[1], 1)
+    text."""
+    first, second = _pairs(even.shape[1])
     cells = even[:, first, second]
     same = np.eye(cells.shape[-1], dtype=np.bool_)
     positive = np.einsum("kpii->kip", cells)

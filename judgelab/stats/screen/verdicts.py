@@ -19,18 +19,19 @@ from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 
 from judgelab.stats.intervals.arrays import Floats, Mask, divide, row_means
-from judgelab.stats.intervals.ends import mean_ends, mean_p
+from judgelab.stats.intervals.ends import above_p, mean_ends, mean_p
 from judgelab.stats.intervals.estimate import Estimates
-from judgelab.stats.intervals.means import item_mean
+from judgelab.stats.intervals.means import holm_levels, item_mean
 from judgelab.stats.screen.exam import Places, effects, weight, with_peers
 
-Verdict = Literal["something", "much less", "nothing", "not known"]
+AgentVerdict = Literal["something", "much less", "nothing", "not known"]
 RATE = 0.05  # of false discoveries, among the agents that are named for one thing
 DRAWS = 2000
-FEWEST = 10  # texts below which nothing is said of an agent
+FEWEST_TEXTS = 10  # texts below which nothing is said of an agent
 # Shares of the median other agent's effect below which an agent says nothing, or shares much less
 # (it may say less, or say it in fewer words or words of its own)
 NOTHING, LESS = 0.1, 0.5
+RISES = 0.05  # of an agent's own effect: what an attack surely adds that works
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Screening:
     p: Floats  # of the exact test; NaN where there is none
     sure: Mask  # whether it says something, by that test
     share: Estimates  # of the median other agent's effect
-    verdict: Sequence[Verdict]
+    verdict: Sequence[AgentVerdict]
 
 
 def merge(
@@ -76,8 +77,8 @@ def screen(
     each = [with_peers(cells, agent, group) for agent, cells in enumerate(scores)]
     effect = effects(scores, blocks, group)
     p = np.array([permutation_p(own) for own in each])
-    few = (~np.isnan(effect)).sum(axis=0) < FEWEST
-    share, below = shares(effect, group)
+    few = (~np.isnan(effect)).sum(axis=0) < FEWEST_TEXTS
+    share, below = shares_of_median(effect, group)
     none, less = (false_discoveries(np.where(few, np.nan, one)) for one in below)
     sure = false_discoveries(np.where(few, np.nan, p))
     words = ["nothing", "much less", "something"]
@@ -112,20 +113,22 @@ def false_discoveries(p: Floats) -> Mask:
     return discoveries
 
 
-def shares(effect: Floats, group: NDArray[np.intp]) -> tuple[Estimates, list[Floats]]:
+def shares_of_median(effect: Floats, group: NDArray[np.intp]) -> tuple[Estimates, list[Floats]]:
     """Shares of the median of the others, with 95 % intervals, and p of each bar, one-sided. Others
-    with fewer than ``FEWEST`` texts do not count; NaN where their own effect is not surely above 0.
+    with fewer than ``FEWEST_TEXTS`` texts do not count; NaN where their own effect is not surely
+    above 0. ``n``: items that the agent and the median are known of.
     """
     agents = effect.shape[1]
-    value, low, high = (np.full(agents, np.nan) for _ in range(3))
+    value, low, high, n = (np.full(agents, np.nan) for _ in range(4))
     below = [np.full(agents, np.nan) for _ in (NOTHING, LESS)]
     members = (effect[:, group == g] for g in range(int(group.max()) + 1))
     each = np.stack([row_means(one) for one in members], axis=1)
-    each[:, (~np.isnan(each)).sum(axis=0) < FEWEST] = np.nan
+    each[:, (~np.isnan(each)).sum(axis=0) < FEWEST_TEXTS] = np.nan
     for agent in range(agents):
         middle = _median(np.delete(each, group[agent], axis=1))
         own = effect[:, agent]
         both = ~np.isnan(own) & ~np.isnan(middle)
+        n[agent] = both.sum()
         x, bar = own[both], middle[both]
         others = item_mean(bar)
         if not others.low > 0:
@@ -137,8 +140,16 @@ def shares(effect: Floats, group: NDArray[np.intp]) -> tuple[Estimates, list[Flo
             gap = x - least * bar
             two = float(mean_p(gap)) / 2
             p[agent] = two if gap.mean() < 0 else 1 - two
-    n = (~np.isnan(effect)).sum(axis=0)
     return Estimates.of(value, (low, high), n, len(effect) - n), below
+
+
+def attack_gains(changes: Floats) -> Estimates:
+    """Mean changes of all systems under all attacks [tests, items]. At the levels of Holm's steps a
+    lower end is above ``RISES`` by chance in at most one panel of twenty, however many tests."""
+    levels = holm_levels(above_p(changes - RISES, -np.inf))
+    n = (~np.isnan(changes)).sum(axis=1)
+    ends = mean_ends(changes, levels)
+    return Estimates.of(row_means(changes), ends, n, changes.shape[1] - n)
 
 
 def _median(each: Floats) -> Floats:

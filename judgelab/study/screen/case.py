@@ -23,12 +23,22 @@ from judgelab.stats.intervals.means import item_change, item_mean
 from judgelab.stats.ranking.leaderboard import Ranking, rank_intervals
 from judgelab.stats.screen.belief import Belief, features
 from judgelab.stats.screen.exam import Places, SourceExam, by_item, centre, effects, residual_auc
-from judgelab.stats.screen.verdicts import FEWEST, RATE, Screening, Verdict, merge, screen, shares
+from judgelab.stats.screen.verdicts import (
+    FEWEST_TEXTS,
+    RATE,
+    RISES,
+    AgentVerdict,
+    Screening,
+    attack_gains,
+    merge,
+    screen,
+    shares_of_median,
+)
 from judgelab.study.common.tables import named_columns
 from judgelab.study.common.templates import table
 from judgelab.study.screen.texts import TextFacts, word_counts
 
-Standing = Literal["believed", "not believed", "unknown", "few"]
+RankingStanding = Literal["believed", "not believed", "unknown", "few"]
 
 # share of the median other agent's effect that an agent surely stays below who stands apart
 APART = 0.75
@@ -75,7 +85,7 @@ class ScreenCase:
     exams: Sequence[CriticExam]
     facts: TextFacts
     screening: Screening | None  # None where no critic qualifies
-    verdicts: Sequence[Verdict] = ()
+    verdicts: Sequence[AgentVerdict] = ()
     reasons: Sequence[Reason] = ()  # why "not known", or exempt from the bars; "" of the others
     # critic that qualified -> [items, agents] its own effects, in its unit
     effects: Mapping[str, Floats] = field(default_factory=dict)
@@ -94,7 +104,7 @@ class ScreenCase:
         """Names of some agents, sorted."""
         return sorted(self.names[k] for k in places)
 
-    def those(self, verdict: Verdict) -> list[int]:
+    def those(self, verdict: AgentVerdict) -> list[int]:
         """Agents of a verdict."""
         return [k for k, one in enumerate(self.verdicts) if one == verdict]
 
@@ -132,7 +142,7 @@ class ScreenCase:
         if self.screening is None or self.ranking is None:
             return []
         effect, better = self.screening.effect[:, self.contestants], self.ranking.rank_low - 1
-        far = shares(effect, np.arange(len(self.contestants)))[0].high < APART
+        far = shares_of_median(effect, np.arange(len(self.contestants)))[0].high < APART
         return [self.contestants[k] for k in np.flatnonzero(far & (better > (len(far) - 1) / 2))]
 
     def among_informative(self, one: CriticExam) -> float:
@@ -183,7 +193,7 @@ class RankingBelief:
         return self.belief.probability(own, self.least_tau) if self.belief and own else np.nan
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> RankingStanding:
         """Whether a ranking is shown."""
         if len(self.case.contestants) < 3:
             return "few"
@@ -210,11 +220,11 @@ def decide(
     even = [centre(one.critic.scores) for one in pool]
     families = [one.critic.family for one in pool]
     screening = screen(merge(even, blocks, families), blocks, facts.group)
-    verdicts, reasons = list[Verdict](), list[Reason]()
+    verdicts, reasons = list[AgentVerdict](), list[Reason]()
     texts = (~np.isnan(screening.effect)).sum(axis=0)
     for k, word in enumerate(screening.verdict):
         few: Reason = "few" if facts.group.any() else "alone"
-        why: Reason = "" if word != "not known" else few if texts[k] < FEWEST else "weak"
+        why: Reason = "" if word != "not known" else few if texts[k] < FEWEST_TEXTS else "weak"
         if word == "nothing" and facts.source_p[k] <= RATE:
             word, why = "not known", "source"
         elif word in ("nothing", "much less") and facts.foreign[k]:
@@ -231,7 +241,6 @@ def decide(
 
 
 Measure = Callable[[Panel, Sequence[Places]], Sequence[Critic]]
-RISES = 0.05  # of an agent's own effect: what an attack surely adds that works
 
 
 def twice(panel: Panel, changed: Panel, name: str) -> Panel:
@@ -266,7 +275,7 @@ def try_attacks(
     case: ScreenCase, panels: Mapping[str, Panel], attacks: Mapping[str, Any], measure: Measure
 ) -> AttackEffects:
     """Every attack on every agent, the others as they are."""
-    rows, works = list[Row](), list[str]()
+    cells, changes = list[tuple[str, str, int]](), list[Floats]()
     discernments: dict[str, dict[str, Estimate]] = {}
     n, those = len(case.names), case.those("something")
     columns = [*those, *(k + n for k in those)]
@@ -276,8 +285,8 @@ def try_attacks(
             continue  # nobody to notice it, or texts too short for it
         critics = measure(panel, case.blocks)
         if attacks[name].expects == "fall" and len(columns) > 2:
-            cells = {one.name: one.scores[:, columns][:, :, columns] for one in critics}
-            discernments[name] = {key: discernment(own, case.blocks) for key, own in cells.items()}
+            parts = {one.name: one.scores[:, columns][:, :, columns] for one in critics}
+            discernments[name] = {key: discernment(own, case.blocks) for key, own in parts.items()}
         pool = [one for one in critics if one.name in in_pool]
         even = [centre(one.scores) for one in pool]
         scores = merge(even, case.blocks, [one.family for one in pool])
@@ -287,12 +296,15 @@ def try_attacks(
         )
         means = row_means(before.T)
         for k in those:
-            change = item_change((after[:, k] - before[:, k]) / means[k])
-            row: Row = {"attack": name, "system": case.names[k], **named_columns("gain", change)}
+            changes.append((after[:, k] - before[:, k]) / means[k])
             others = np.delete(means, k)
             places = int((others > means[k]).sum() - (others > np.nanmean(after[:, k])).sum())
-            rows.append({**row, "places_gained": places, "items": change.n})
-            if change.low > RISES and name not in works:
-                works.append(name)
-    rows.sort(key=lambda row: -np.nan_to_num(float(row["gain"] or 0)))
-    return AttackEffects(table(__package__, "attacks", rows), works, discernments)
+            cells.append((name, case.names[k], places))
+    gains = attack_gains(np.reshape(changes, (len(cells), len(case.panel.items))))
+    rows = list[Row]()
+    for at in np.argsort(-np.nan_to_num(gains.value), kind="stable"):
+        (name, system, places), gain = cells[at], gains.at(at)
+        row: Row = {"attack": name, "system": system, **named_columns("gain", gain)}
+        rows.append({**row, "places_gained": places, "items": gain.n})
+    works = dict.fromkeys(cells[at][0] for at in np.flatnonzero(gains.low > RISES))
+    return AttackEffects(table(__package__, "attacks", rows), list(works), discernments)

@@ -23,11 +23,11 @@ from judgelab.engine.context import Context
 from judgelab.engine.provenance import origin_of, sources
 from judgelab.scale.local import alone
 from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_mean
 from judgelab.stats.screen.belief import Belief
-from judgelab.stats.screen.exam import FEWEST, Places, as_blocks, deal
-from judgelab.stats.screen.verdicts import FEWEST as TEXTS
-from judgelab.stats.screen.verdicts import Verdict
+from judgelab.stats.screen.exam import FEWEST_ITEMS, Places, as_blocks, deal
+from judgelab.stats.screen.verdicts import FEWEST_TEXTS, AgentVerdict
 from judgelab.study.common.judges import JudgesStudy, asks_nobody
 from judgelab.study.common.panels import score_records, text_records, write_replies, write_sources
 from judgelab.study.common.tables import about, named_columns
@@ -43,11 +43,18 @@ from judgelab.study.screen.case import (
     try_attacks,
     twice,
 )
-from judgelab.study.screen.texts import block_panel, control_scores, distinct, item_keys, text_facts
+from judgelab.study.screen.texts import (
+    block_panel,
+    by_content,
+    control_scores,
+    distinct,
+    item_keys,
+    text_facts,
+)
 
-AGENTS, ITEMS = 3, TEXTS
+AGENTS, ITEMS = 3, FEWEST_TEXTS
 HEADLINES = (Headline("says_nothing", "Systems that say nothing about their item", lower=True),)
-PHRASES: Mapping[Verdict, str] = {  # in the order of the table, which is no ranking
+PHRASES: Mapping[AgentVerdict, str] = {  # in the order of the table, which is no ranking
     "nothing": "says nothing that could be seen",
     "much less": "shares much less than the others",
     "not known": "not known",
@@ -76,7 +83,7 @@ class Screen(JudgesStudy):
     judges: Any = None
     attacks: Mapping[str, Any] = field(default_factory=dict)
     attacked: bool = False
-    block: Annotated[int, Field(ge=FEWEST)] = 6
+    block: Annotated[int, Field(ge=FEWEST_ITEMS)] = 6
     tau: Share = 0.5
     probability: Share = 0.8
     belief: Belief | None = None
@@ -103,7 +110,7 @@ class Screen(JudgesStudy):
         self._write(context, case, {name: own.evaluation_lm for name, own in contexts.items()})
         ranking = RankingBelief(case, self.belief, self.tau, self.probability)
         facts = {"case": case, "ranking": ranking, "total": total, "attacks": attacks}
-        facts["fewest"] = TEXTS
+        facts["fewest"] = FEWEST_TEXTS
         title, *lines = sentences(__package__, "answer.md.j2", **facts, **_facts(case))
         tables = [_agents_table(case), _critics_table(case, attacks), attacks.table]
         tables += [_belief_table(ranking), _odd_items_table(case)]
@@ -141,7 +148,7 @@ class Screen(JudgesStudy):
         """The texts as written, each item once, blocks of items, and how many items there were."""
         context.no_attack("screen")
         whole = context.panels(raw=True)["clean"]
-        panel = distinct(whole)
+        panel = distinct(by_content(whole))
         if len(panel.agents) < AGENTS or len(panel.items) < ITEMS:
             raise ConfigError(
                 f"study=screen compares texts of at least {AGENTS} systems on at least {ITEMS} "
@@ -198,9 +205,9 @@ def _facts(case: ScreenCase) -> dict[str, Any]:
     return {
         "short": _words(case, case.those("much less")),
         "long": _words(case, case.those("something")),
-        "gaps": [
+        "gaps": sorted(
             (names[k], n) for k, n in enumerate(gaps) if n > max(2, GAPS * len(case.panel.items))
-        ],
+        ),
         "not_known": [
             (reason, case.called([k for k in unknown if case.reasons[k] == reason]))
             for reason in dict.fromkeys(case.reasons[k] for k in unknown)
@@ -209,10 +216,10 @@ def _facts(case: ScreenCase) -> dict[str, Any]:
             (case.called(those), float(np.nanmean(alike[np.ix_(those, those)])))
             for those in case.copies
         ],
-        "templates": [
+        "templates": sorted(
             (names[k], float(case.facts.own[k]), float(case.facts.repeated[k]))
             for k in np.flatnonzero(case.facts.template)
-        ],
+        ),
         "sources": not np.isnan(case.facts.source_p).any(),
         "critics": [one for one in case.exams if one.critic.name != LENGTH],
     }
@@ -231,8 +238,9 @@ def _agents_table(case: ScreenCase) -> Table:
         assert screening is not None
         phrase = EXEMPT if k in case.exempt else PHRASES[case.verdicts[k]]
         row: dict[str, Value] = {"system": case.names[k], "verdict": phrase}
-        share = named_columns("percent_of_median_other", screening.share.at(k)).items()
-        row |= {key: round(100 * float(value or 0.0), 1) for key, value in share}
+        share = screening.share.at(k)
+        value, low, high = (round(100 * x, 1) for x in (share.value, share.low, share.high))
+        row |= named_columns("percent_of_median_other", Estimate(value, low, high))
         row["p"] = float(screening.p[k])
         if critic:
             row |= named_columns("shared", item_mean(case.effects[critic][:, k]))

@@ -59,6 +59,27 @@ def distinct(panel: Panel) -> Panel:
     return replace(panel, items=items, texts=tuple(rows))
 
 
+def by_content(panel: Panel) -> Panel:
+    """Items and agents in an order of what is written, so that neither their order nor their names
+    decide a sum's last digit, a draw, or which of two equal items stays. Names decide where all
+    else is equal; beyond that they seed the draws of attacks alone."""
+    keys, texts = item_keys(panel), [[text or "" for text in row] for row in panel.texts]
+    written = [sorted(zip(keys, column, strict=True)) for column in zip(*texts, strict=True)]
+    agents = sorted(range(len(written)), key=lambda a: (written[a], panel.agents[a].name))
+
+    def content(at: int) -> tuple[str, list[str], str, str]:
+        item = panel.items[at]
+        return keys[at], [texts[at][a] for a in agents], item.source, item.id
+
+    items = sorted(range(len(texts)), key=content)
+    return replace(
+        panel,
+        items=tuple(panel.items[k] for k in items),
+        agents=tuple(panel.agents[a] for a in agents),
+        texts=tuple(tuple(panel.texts[k][a] for a in agents) for k in items),
+    )
+
+
 def item_keys(panel: Panel) -> list[str]:
     """A hash of each item's texts, whoever wrote them and whatever the item is called."""
     return [
