@@ -20,6 +20,10 @@ Kind = Literal["preference", "grade", "category"]
 """What one judgment is: which of two texts is better, a grade of one text, or its category."""
 
 
+SLACK = 0.05  # of the range of people's grades by which a grade may lie outside of it
+STRAYS = 1 / 30  # share of a judge's grades that may lie farther out: slips, as a 0 among 1 to 5
+
+
 @dataclass(frozen=True)
 class JudgeFacts:
     """Who judged."""
@@ -164,6 +168,25 @@ class JudgmentTable:
         NaN where a verdict that was asked for is missing, and where nothing was asked.
         """
         return _mean(self.verdicts, self.asked)
+
+    @property
+    def on_scale(self) -> Mask:
+        """[judges] whether grades lie on people's scale: at most ``STRAYS`` of them farther out
+        than by ``SLACK``, and where some lie outside, others on more than one of people's grades
+        (of a judge that gives 0 or 1, almost always 1, all that lies within 1 to 5 is 1)."""
+        labels = self.labels[~np.isnan(self.labels)]
+        low, high = labels.min(initial=np.inf), labels.max(initial=-np.inf)
+        slack = SLACK * (high - low)
+
+        def fits(grades: Floats) -> bool:
+            inside = grades[(low <= grades) & (grades <= high)]
+            far = (grades < low - slack) | (grades > high + slack)
+            whole = 0 < inside.size == grades.size
+            return whole or bool(far.mean() <= STRAYS and len(np.unique(inside)) > 1)
+
+        pairs = zip(self.judges, self.verdicts, strict=True)
+        given = (one.scaled and fits(grades[~np.isnan(grades)]) for one, grades in pairs)
+        return np.fromiter(given, np.bool_, len(self.judges))
 
     @property
     def clusters(self) -> NDArray[np.intp]:

@@ -54,7 +54,9 @@ class ItemRows:
         people's scale, and else in places among the texts of the item."""
         if self.table.kind != "grade":
             return "opposite"
-        same = all(_same_scale(scores, self.table.labels) for scores in self.table.values)
+        # nats can lie within the range of grades, and records do not tell which scores are nats
+        whole = (np.isin(x[~np.isnan(x)], self.table.labels) for x in self.table.verdicts)
+        same = self.table.on_scale.all() and all(2 * x.sum() >= x.size for x in whole)
         return "points" if same else "places"
 
     @cached_property
@@ -153,15 +155,6 @@ def _rows_of(units: DataFrame, long: DataFrame) -> ItemRows:
     )
     group = units["group"].astype(object).fillna("").to_numpy(object)
     return ItemRows(table, group, units["attacked"].to_numpy(np.float64))
-
-
-def _same_scale(scores: Floats, labels: Floats) -> bool:
-    """Whether a judge gives grades as people do: none beyond theirs, and half of them as theirs."""
-    grades, own = labels[~np.isnan(labels)], scores[~np.isnan(scores)]
-    if not len(grades) or not len(own):
-        return False
-    inside = own.min() >= grades.min() and own.max() <= grades.max()
-    return bool(inside and np.isin(own, grades).mean() >= 0.5)
 
 
 def _places(values: Floats, items: Names) -> Floats:

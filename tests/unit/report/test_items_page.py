@@ -28,13 +28,9 @@ def small(folder: Path, text: str = "A text.") -> RunDir:
         {"item": item, "agent": agent, "text": f"{text} {agent}", "score": score}
         for (item, agent), score in scores.items()
     ]
-    return scored_run(
-        folder,
-        rows,
-        {"q1": f"One. {text}", "q2": "Two."},
-        [(item, agent, "ana", value) for (item, agent), value in grades.items()],
-        [{"item": "q2", "agent": "b", "reply": f"Grade: none. {text}", "reason": "no grade"}],
-    )
+    labels = [(*unit, "ana", value) for unit, value in grades.items()]
+    reply = {"item": "q2", "agent": "b", "reply": f"Grade: none. {text}", "reason": "no grade"}
+    return scored_run(folder, rows, {"q1": f"One. {text}", "q2": "Two."}, labels, [reply])
 
 
 def embedded(run: RunDir) -> dict[str, Any]:
@@ -97,9 +93,7 @@ def test_a_hostile_text_is_data(tmp_path: Path, text: str) -> None:
     assert embedded(run)["items"][embedded(run)["rows"][-1]["item"]][1] == f"One. {text}"
 
 
-def test_what_there_is_no_room_for_is_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_has_no_room_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = small(tmp_path)
     monkeypatch.setattr(items_page, "MOST", 3)
     monkeypatch.setattr(items_page, "LONGEST", 4)
@@ -113,13 +107,7 @@ def test_what_there_is_no_room_for_is_counted(
 NAN = float("nan")
 
 
-def rows(
-    kind: Any,
-    items: str,
-    values: list[Any],
-    labels: list[list[float]],
-    levels: tuple[str, ...] = (),
-) -> ItemRows:
+def rows(kind: Any, items: str, values: Any, labels: Any, levels: Any = ()) -> ItemRows:
     """One row for each letter of ``items``; every verdict was asked for, [rows, judges(, orders)].
     A number for a row is that of one judge."""
     n = len(items)
@@ -138,6 +126,7 @@ def rows(
         ("ab", [5.0, 2.0], [[1.0, 2.0], [5.0, NAN]], "points", [3.5, 3.0]),
         # of y one text has a grade, so it has no place
         ("xxxyy", [9, 8, 7, 6, NAN], [[1], [2], [3], [2], [2]], "places", [1, 0, 1, NAN, NAN]),
+        ("x" * 40, [0, *[1, 3, 5] * 13], [[1], *[[1], [3], [5]] * 13], "points", [1] + [0] * 39),
         # nats within the range of grades are no grades
         ("xxx", [1.31, 2.7, 4.2], [[1], [3], [5]], "places", [0, 0, 0]),
         # items of one text are compared among all
