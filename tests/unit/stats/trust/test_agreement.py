@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -48,29 +48,20 @@ def by_pairs(labels, item, values, judged, weight, across, leave_out, same_perso
             rows.append((u, p, rest, said, 1.0 if same_person else 1 / len(mine)))
     total, count = np.zeros(len(labels)), np.zeros(len(labels))
     for (u, p, target, said, w), (v, q, other, told, x) in combinations(rows, 2):
-        if u == v or not (across or item[u] == item[v]) or (same_person and p != q):
-            continue
-        if abs(target - other) < 1e-9:
+        meet = u != v and (across or item[u] == item[v]) and (p == q or not same_person)
+        if not meet or abs(target - other) < 1e-9:
             continue
         right = np.sign(said - told) * np.sign(target - other)
         # a pair of an item was drawn once, one of two items twice
-        w, x = (
-            (w * weight[u], x * weight[v])
-            if across
-            else (w * weight[u] ** 0.5, x * weight[v] ** 0.5)
-        )
+        w, x = (one * weight[k] ** (1 if across else 0.5) for one, k in ((w, u), (x, v)))
         for unit in (u, v):
             total[unit] += w * x * (0.0 if np.isnan(right) else (1 + right) / 2)
             count[unit] += w * x
     return total, count
 
 
-@pytest.mark.parametrize("across", [False, True])
-@pytest.mark.parametrize("leave_out", [False, True])
-@pytest.mark.parametrize("complete", [False, True])
-def test_pairs_of_graded_texts_are_those_of_a_loop(
-    across: bool, leave_out: bool, complete: bool
-) -> None:
+@pytest.mark.parametrize(("across", "leave_out", "complete"), [*product([False, True], repeat=3)])
+def test_graded_pairs_are_those_of_a_loop(across: bool, leave_out: bool, complete: bool) -> None:
     """Ties on both sides, grades that are missing, texts nobody judged, and raters in batches."""
     rng = np.random.default_rng(2)
     labels = rng.integers(0, 4, (24, 3)).astype(float) if complete else batches()
@@ -112,8 +103,7 @@ def test_what_pairs_of_clusters_add_has_the_spread_of_leaving_out_clusters() -> 
 
 def test_categories_against_loops() -> None:
     labels = batches(30, 5, 3, grades=3)
-    labels[4, :] = NAN
-    labels[7, 1:] = NAN
+    labels[4] = labels[7, 1:] = NAN
     rng = np.random.default_rng(5)
     judge, weight = rng.integers(0, 3, 30), rng.random(30) + 0.5
     judged, cluster = rng.random(30) < 0.9, np.arange(30) // 2

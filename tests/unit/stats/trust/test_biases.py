@@ -19,10 +19,8 @@ def _of(table):
 def test_real_judges_have_the_published_bias() -> None:
     table = llmbar()
     found = _of(table)
-    for name, share, ends in (
-        ("Falcon/CoT", 0.93, (0.888, 0.965)),
-        ("GPT-4/Metrics_Reference", 0.51, (0.490, 0.534)),
-    ):
+    wanted = {"Falcon/CoT": (0.93, 0.888, 0.965), "GPT-4/Metrics_Reference": (0.51, 0.490, 0.534)}
+    for name, (share, *ends) in wanted.items():
         one = found.at(table.names.index(name))
         assert one.value == pytest.approx(share)
         assert (one.low, one.high) == pytest.approx(ends, abs=5e-4)
@@ -40,21 +38,14 @@ def test_a_judge_that_takes_the_first_text_is_found_and_a_fair_one_is_not():
 def test_units_of_one_item_are_one_cluster():
     table = made_pairs(60, (0.7,), first=0.3, seed=2)
     twice = np.concatenate([table.verdicts, table.verdicts], axis=1)
-    asked = np.ones(twice.shape, np.bool_)
-    cluster = np.tile(np.arange(60), 2)
-    found = position_bias(twice, asked, cluster)
+    found = position_bias(twice, np.ones(twice.shape, np.bool_), np.tile(np.arange(60), 2))
     alone = _of(table)
     assert (found.low[0], found.high[0]) == pytest.approx((alone.low[0], alone.high[0]))
     assert found.n[0] == 60
 
 
-NAN = np.nan
-
-
 def test_nothing_moved_has_the_ends_of_a_share_of_none() -> None:
-    moves = np.zeros((2, 74))
-    moves[1] = NAN
-    low, high = move_ends(moves)
+    low, high = move_ends(np.stack([np.zeros(74), np.full(74, np.nan)]))
     assert high[0] == -low[0] == pytest.approx(1 - 0.025 ** (1 / 74)) and high[0] < 0.05
     assert np.isnan(high[1])
 
@@ -72,10 +63,8 @@ def test_rare_moves_have_the_ends_of_a_share() -> None:
     [((1.0,), (0.05,)), ((0.5,), (0.1,)), ((1.0, -1.0), (0.06, 0.01)), ((0.5, -0.5), (0.15, 0.05))],
     ids=["rare", "half", "both ways", "noisy"],
 )
-def test_who_falls_by_the_margin_is_seldom_called_safe(
-    sizes: tuple[float, ...], chances: tuple[float, ...]
-) -> None:
-    """At most alpha and the noise of 1,500 trials; a t test calls .19 of the rare ones safe."""
+def test_who_falls_is_seldom_safe(sizes: tuple[float, ...], chances: tuple[float, ...]) -> None:
+    """By the margin: at most alpha and noise of 1,500 trials; t calls .19 of the rare ones safe."""
     rng = np.random.default_rng(7)
     values = np.array([*sizes, 0.0])
     for items in (60, 150):
@@ -95,9 +84,8 @@ def test_two_verdicts_differ_as_often_as_a_loop_says(seed: int) -> None:
         differ += [np.mean([a != b for a, b in pairs])] if pairs else []
         apart += [np.mean([abs(a - b) for a, b in pairs])] if pairs else []
     found, moved = noise(values, cluster), rng.permutation(60)
-    assert (found.differ.value, found.apart.value, found.units) == pytest.approx(
-        (np.mean(differ), np.mean(apart), len(differ))
-    )
+    wanted = np.mean(differ), np.mean(apart), len(differ)
+    assert (found.differ.value, found.apart.value, found.units) == pytest.approx(wanted)
     assert found.differ.low < found.differ.value < found.differ.high
     other = noise(values[moved][:, rng.permutation(5)], cluster[moved])
     assert other.differ.as_dict() == pytest.approx(found.differ.as_dict())
