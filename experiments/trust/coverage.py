@@ -43,8 +43,8 @@ def _estimates(table: JudgmentTable) -> Mapping[tuple[str, str], Estimate]:
     result |= {("recall", level): own for level, own in one.recall.items()}
     result |= {("kappa", ""): one.kappa} if one.kappa else {}
     if average:
-        result["corrected average", ""] = average.corrected
-        result["own minus corrected", ""] = average.off
+        result["corrected average", ""] = average.best
+        result["own minus corrected", ""] = average.bias
         result["labels saved", ""] = average.saving
     return result
 

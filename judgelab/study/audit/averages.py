@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from judgelab.stats.trust.prediction_powered import (
     PER_STRATUM,
     LabelledUnits,
     corrected,
+    difference,
     judge_alone,
     over_strata,
     people_alone,
@@ -51,15 +52,16 @@ class AverageAnswer:
 
     name: str  # of the number
     rate: bool  # whether it is a share
-    own: Estimate  # own, people, corrected: by the judge alone, by labels alone, by both
-    people: Estimate
-    corrected: Estimate
-    off: Estimate  # own minus corrected; within ``margin`` it is right
+    own: Estimate  # by the judge alone
+    people: Estimate  # by labels alone
+    best: Estimate  # by both, or by labels alone where few are ``rare``
+    bias: Estimate  # own minus best; within ``margin`` it is right
     margin: float
     saving: Estimate  # share of the labels that verdicts on many items save
     word: AverageWord  # what follows; why: the reason where nothing does
     why: str = ""
     all_labelled: bool = False  # whether no verdict is without a label
+    rare: bool = False  # whether fewer than ``RARE`` labels are of one of the two answers
 
 
 def quantities(table: JudgmentTable) -> Iterator[Quantity]:
@@ -74,7 +76,7 @@ def quantities(table: JudgmentTable) -> Iterator[Quantity]:
             order = [table.levels.index(table.positive)]
         elif len(order) == 2:
             order = order[1:]  # of two classes one says it all
-        for k in order:
+        for k in [k for k in order if np.nansum(shares[k]) > 0] or order:
             name = table.levels[k]
             word = "pass rate" if name.casefold() in PASSED else f"share of '{name}'"
             of_class = np.where(np.isnan(values), np.nan, values == k)
@@ -91,20 +93,19 @@ def quantities(table: JudgmentTable) -> Iterator[Quantity]:
 def averages(design: Design, sampled: Sampled) -> list[AverageAnswer | None]:
     """[judges] the number that is worst off of each; None where judges report none.
 
-    Of several classes: the one that is farthest off for its margin, with a word that holds for all.
+    Of several classes: the one with the least good word, of such the one that is farthest off for
+    its margin, of such the first by name. Classes without a label are left out.
     ``sampled``: whether labels are a random sample, or one within strata; None: nobody said.
     """
 
-    def farthest(one: AverageAnswer) -> tuple[float, str]:
-        return abs(one.off.value) / one.margin if one.margin > 0 else -1.0, one.name
+    def standing(one: AverageAnswer) -> tuple[int, float, str]:
+        far = round(abs(one.bias.value) / one.margin, 9) if one.margin > 0 else 0.0
+        return WORDS.index(one.word), -np.nan_to_num(far), one.name
 
     numbers = [_of(design, number, sampled) for number in quantities(design.table)]
     if not numbers:
         return [None] * len(design.table.judges)
-    return [
-        replace(max(own, key=farthest), word=min((one.word for one in own), key=WORDS.index))
-        for own in zip(*numbers, strict=True)
-    ]
+    return [min(own, key=standing) for own in zip(*numbers, strict=True)]
 
 
 def _of(design: Design, number: Quantity, sampled: Sampled) -> Iterator[AverageAnswer]:
@@ -120,25 +121,27 @@ def _of(design: Design, number: Quantity, sampled: Sampled) -> Iterator[AverageA
 
     strata = [units(stratum == k) for k in np.unique(stratum)]
     own = judge_alone(units(np.ones(len(labelled), np.bool_)))
-    both, off, people = (over_strata(strata, of) for of in (corrected, shift, people_alone))
+    both, bias, people = (over_strata(strata, of) for of in (corrected, shift, people_alone))
+    apart = difference(own, people)
     gains = saving(truth, values, design.cluster, _free(design.table))
     spread = float(np.nanstd(truth)) if labelled.any() else math.nan
     for k, judged in enumerate(~np.isnan(values)):
         labels = truth[labelled & judged]
-        rarer = min((labels > 0.5).sum(), (labels < 0.5).sum())
-        best, gap, gain = (people if rate and rarer < RARE else both).at(k), off.at(k), gains.at(k)
+        rare = rate and bool(min((labels > 0.5).sum(), (labels < 0.5).sum()) < RARE)
+        best, gap = (x.at(k) for x in ((people, apart) if rare else (both, bias)))
+        gain = gains.at(k)
         share = min(AVERAGE, min(best.value, 1 - best.value) / 5)
         margin = share if rate else AVERAGE_SD * spread
-        word: AverageWord = "people alone" if gain.high < SAVING else "not known"
+        word: AverageWord = "people alone" if rare or gain.high < SAVING else "not known"
         if why := _refusal(design, k, sampled, number):
             word = "not known"
         elif margin > 0 and gap.low >= -margin and gap.high <= margin and gain.low > 0:
             word = "as it is"  # and not by chance, as where every reply is the average
-        elif gain.low >= SAVING:
+        elif gain.low >= SAVING and not rare:  # whose correction does not hold
             word = "with labels"
         yield AverageAnswer(
             number.name, rate, own.at(k), people.at(k), best, gap, margin, gain, word, why,
-            all_labelled=bool((labelled | ~judged).all()),
+            all_labelled=bool((labelled | ~judged).all()), rare=rare,
         )  # fmt: skip
 
 
@@ -165,18 +168,9 @@ def _refusal(design: Design, judge: int, sampled: Sampled, number: Quantity) -> 
         return "too many of its replies hold no verdict"
     if (labelled & ~judged).sum() > unread * labelled.sum():
         return "it has no verdict on too many of the labelled items"
-    if table.kind == "grade" and _off_scale(table, judge):
+    if table.kind == "grade" and not table.on_scale[judge]:
         return "its grades lie on another scale than people's"
     return ""
-
-
-def _off_scale(table: JudgmentTable, judge: int) -> bool:
-    """Whether a judge's grades have no scale, or some lie outside the range of people's."""
-    labels, grades = (x[~np.isnan(x)] for x in (table.labels, table.verdicts[judge]))
-    if not labels.size or not grades.size or not table.judges[judge].scaled:
-        return True
-    slack = 0.05 * np.ptp(labels)
-    return bool(grades.min() < labels.min() - slack or grades.max() > labels.max() + slack)
 
 
 def _free(table: JudgmentTable) -> Floats | None:

@@ -16,6 +16,7 @@ from judgelab.engine.provenance import origin_of
 from judgelab.stats.intervals.arrays import average_ranks
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.trust.agreement import GradedRows
+from judgelab.study.audit.averages import RARE
 from judgelab.study.audit.design import Design
 from judgelab.study.audit.drift import drift_rows, noise_rows
 from judgelab.study.audit.evidence import WORDS, Evidence, Word
@@ -156,12 +157,17 @@ def _averages(audit: AuditFacts) -> Table:
         row: dict[str, Value] = {"judge": who.name, "number": one.name, "report": one.word}
         row |= columns("judge_alone", one.own)
         if not one.why:
-            row |= columns("people_alone", one.people) | columns("corrected", one.corrected)
-            row |= columns("bias", one.off)
+            source = "labels alone" if one.rare or one.all_labelled else "labels and verdicts"
+            row |= columns("people_alone", one.people) | columns("best_estimate", one.best)
+            row |= {"best_estimate_from": source} | columns("bias", one.bias)
             row |= {"tolerated_bias": one.margin} | columns("labels_saved", one.saving)
-        row |= {"labels": one.corrected.n, "verdicts": one.own.n}
-        open_ = "not known whether its verdicts save labels" if one.word == "not known" else None
-        rows.append(row | {"because": one.why or open_})
+        row |= {"labels": one.best.n, "verdicts": one.own.n}
+        because = one.why
+        if one.word == "not known" and not because:
+            because = "not known whether its verdicts save labels"
+        elif one.word == "people alone" and one.rare:
+            because = f"one of the two answers has fewer than {RARE} labels"
+        rows.append(row | {"because": because or None})
     return table(__package__, "averages", rows)
 
 
@@ -219,7 +225,8 @@ def _disagreements(design: Design, judges: list[str]) -> Table:
     """
     data, units = design.table, design.table.units
     truth, values = data.truth, data.values[[data.names.index(name) for name in judges]]
-    off = np.stack([_off(data, truth, each) for each in values])
+    same = data.on_scale[[data.names.index(name) for name in judges]]
+    off = np.stack([_off(data, truth, *each) for each in zip(values, same, strict=True)])
     differ = np.nansum(off > 0, axis=0)
     size = np.nan_to_num(off).max(axis=0, initial=0.0)
     passed = np.zeros(len(units))
@@ -246,7 +253,7 @@ def _disagreements(design: Design, judges: list[str]) -> Table:
     return table(__package__, "disagreements", rows, several=len(judges) > 1, **facts)
 
 
-def _off(table: JudgmentTable, truth: Floats, value: Floats) -> Floats:
+def _off(table: JudgmentTable, truth: Floats, value: Floats, on_scale: bool) -> Floats:
     """[units] how far the judge is from people, 0 where it says the same; NaN not known."""
     in_both = ~np.isnan(truth) & ~np.isnan(value)
     if table.kind == "category":
@@ -254,9 +261,9 @@ def _off(table: JudgmentTable, truth: Floats, value: Floats) -> Floats:
     if table.kind == "preference":
         side = np.abs(truth - value)
         return np.where(truth == 0.5, 0.0, np.where(side > 0.25, side, 0.0))
-    people, own = table.labels[~np.isnan(table.labels)], value[in_both]
+    people = table.labels[~np.isnan(table.labels)]
     scales, least = (truth, value), max(0.25 * np.ptp(people), 1e-9)
-    if not own.size or own.min() < people.min() - 1e-9 or own.max() > people.max() + 1e-9:
+    if not on_scale:
         ranks = (average_ranks(np.where(in_both, x, np.nan)) for x in (truth, value))
         scales, least = tuple(x / max(in_both.sum(), 1) for x in ranks), 0.25
     gap = np.abs(scales[0] - scales[1])

@@ -21,6 +21,8 @@ from judgelab.stats.trust.partial_correlation import (
 from judgelab.stats.trust.prediction_powered import (
     LabelledUnits,
     corrected,
+    difference,
+    judge_alone,
     over_strata,
     people_alone,
     shift,
@@ -28,13 +30,11 @@ from judgelab.stats.trust.prediction_powered import (
 from tests.judgment_tables import frank
 
 
-def drawn(
-    n: int = 60, rest: int = 700, judges: int = 3, seed: int = 0, binary: bool = False
-) -> tuple[np.ndarray, np.ndarray]:
-    """Truth with NaN after the first n, and values of judges of falling quality."""
-    rng = np.random.default_rng(seed)
+def drawn(n: int = 60, rest: int = 700, binary: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Truth with NaN after the first n, and values of three judges of falling quality."""
+    rng = np.random.default_rng(0)
     y = rng.normal(size=n + rest)
-    f = np.stack([y + (0.5 + j) * rng.normal(size=n + rest) for j in range(judges)])
+    f = np.stack([y + (0.5 + j) * rng.normal(size=n + rest) for j in range(3)])
     if binary:
         y, f = (y > 0.5).astype(float), (f > 0.3).astype(float)
     return np.where(np.arange(n + rest) < n, y, np.nan), f
@@ -104,9 +104,7 @@ def test_a_judge_that_runs_backwards_is_not_relied_on_and_two_labels_are_too_few
 
 
 @pytest.mark.parametrize("labels", [(40,), (15, 15), (30, 30), (40, 10)])
-def test_few_labels_that_differ_from_the_judge_do_not_show_that_it_is_right(
-    labels: tuple[int, ...],
-) -> None:
+def test_few_labels_that_differ_do_not_show_a_judge_right(labels: tuple[int, ...]) -> None:
     """A judge that says no where people say yes 6 times in 100; few labels of a pool, or of each
     stratum (of (40, 10) the second weighs .8), show it."""
     rng, runs, held, narrow = np.random.default_rng(7), 300, 0, 0
@@ -128,6 +126,23 @@ def test_few_labels_that_differ_from_the_judge_do_not_show_that_it_is_right(
     ones = [pool(np.ones(n), np.ones((1, n)), share=True) for n in labels]
     people = over_strata(ones, people_alone)
     assert people.low[0] == pytest.approx(0.025 ** (1 / sum(labels))) and people.high[0] == 1
+
+
+@pytest.mark.parametrize("size", [200, 4000])
+def test_where_a_class_is_rare_the_judge_s_share_less_people_s_holds(size: int) -> None:
+    """200 labels, .02 of the class: PPI++'s shift, by t, held in .75 of the samples with fewer than
+    5 of it; judges that never say it, that find .6 and are wrong in .03, in .9 and .05."""
+    rng, held, runs = np.random.default_rng(8), np.zeros(3), 0
+    finds, wrong = np.array([[0, 0.6, 0.9], [0, 0.03, 0.05]])[..., None]
+    while runs < 300:
+        y = (rng.random(size) < 0.02).astype(float)
+        if y[:200].sum() < 5:
+            f = (rng.random((3, size)) < np.where(y > 0, finds, wrong)).astype(float)
+            made = pool(y, f, 200, share=True)
+            found = difference(judge_alone(made), people_alone(made))
+            wanted = (0.02 * finds + 0.98 * wrong)[:, 0] - 0.02
+            held, runs = held + ((found.low <= wanted) & (wanted <= found.high)), runs + 1
+    assert (held / runs >= 0.93).all()
 
 
 def test_units_of_one_cluster_are_relied_on_as_far_as_their_sums_say() -> None:
@@ -157,7 +172,6 @@ def test_strata_are_weighed_by_the_pool_and_hold() -> None:
         y = rng.normal(size=400) + 2.0 * (stratum == 0)
         f = (y + rng.normal(size=400))[None]
         shown = np.where(np.isin(np.arange(400), [*range(40), *range(80, 120)]), y, np.nan)
-
         masks = (stratum == 0, stratum == 1)
         pools = [LabelledUnits(shown[x], f[:, x], np.arange(x.sum())) for x in masks]
         found = over_strata(pools, corrected)
@@ -165,6 +179,19 @@ def test_strata_are_weighed_by_the_pool_and_hold() -> None:
         values.append(found.value[0])
     assert np.mean(values) == pytest.approx(0.4, abs=0.02)
     assert 0.92 <= held / runs <= 0.98 and found.n[0] == 80
+
+
+def test_shares_of_strata_vary_with_their_clusters() -> None:
+    """40 documents of 5 units, of two strata by chance: errors counted units, not documents."""
+    rng, found = np.random.default_rng(9), []
+    for _ in range(300):
+        stratum = np.repeat(rng.random(40) < 0.4, 5)
+        y = 2.0 * stratum + 0.5 * rng.normal(size=200)
+        parts = [(y[stratum == k], np.arange((stratum == k).sum()) // 5) for k in (0, 1)]
+        one = over_strata([LabelledUnits(x, x[None], cluster) for x, cluster in parts], corrected)
+        found.append((one.value[0], one.error[0]))
+    values, errors = np.array(found).T
+    assert errors.mean() == pytest.approx(values.std(), rel=0.12)
 
 
 def test_without_systems_it_is_scipy_s_and_what_is_missing_is_counted() -> None:
