@@ -59,9 +59,9 @@ def test_a_rare_class_has_the_interval_of_people_alone_and_a_margin_of_a_fifth()
     assert (row["best_estimate"], *ends) == pytest.approx((0.015, low, high), abs=0.003)
     assert row["bias"] == pytest.approx(208 / 2200 - 0.015)
     own, most = proportion_confint(208, 2200, method="wilson")
-    far = [np.hypot(208 / 2200 - own, high - 0.015), np.hypot(most - 208 / 2200, 0.015 - low)]
-    sides = row["bias"] - far[0], row["bias"] + far[1]
-    assert (row["bias_low"], row["bias_high"]) == pytest.approx(sides, abs=0.003)
+    far = np.hypot(208 / 2200 - own, high - 0.015), np.hypot(most - 208 / 2200, 0.015 - low)
+    ends = row["bias"] - row["bias_low"], row["bias_high"] - row["bias"]
+    assert ends == pytest.approx(far, abs=0.003)
     assert (row["report"], row["best_estimate_from"]) == ("people alone", "labels alone")
     assert "people's labels say 1.5 % (0.5 to 4.4 %). Report" in dict(found.answer)["Its average"]
     rare = average(made_classes([[38, 62], [20, 1880]], ("unsafe", "safe"), "unsafe"))
@@ -88,8 +88,7 @@ def test_of_several_classes_word_and_figures_are_of_one() -> None:
     """Of a and b the judge knows next to nothing, so people alone; c, which it knows, is farthest
     off, and its figures, .5 of the labels saved, stood beside that word. Nobody calls a text d."""
     counts = [[105, 105, 20, 1], [105, 105, 20, 0], [1, 1, 58, 0], [0, 0, 0, 0]]
-    levels = ("a", "b", "c", "d")
-    row = average(made_classes(counts, levels, "", [900, 700, 400, 0]), sampled=True)
+    row = average(made_classes(counts, tuple("abcd"), "", [900, 700, 400, 0]), sampled=True)
     assert (row["number"], row["report"]) == ("share of 'b'", "people alone")
     assert row["labels_saved_high"] < 0.1  # type: ignore[operator]
 
