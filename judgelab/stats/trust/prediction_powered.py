@@ -188,9 +188,10 @@ def judge_alone(units: LabelledUnits) -> Estimates:
 def difference(one: Estimates, other: Estimates) -> Estimates:
     """One number minus the other from the interval of each (Zou and Donner 2008).
 
-    For the judge's own rate less people's where one class has few labels: Student's t of ``shift``
-    held in .75 of such samples, this in .95 or more. Where all is labelled it is wider than need
-    be, as it does not use that judge and people go together.
+    For the judge's own rate less people's where one class has few labels. Of 27 simulated settings
+    with 7 judges Student's t of ``shift`` held in as few as .75 of such samples, this in .91 or
+    more, mostly in .95 to 1. Where all is labelled it is wider than need be, as it does not use
+    that judge and people go together.
     """
     low = one.value - other.value - np.hypot(one.value - one.low, other.high - other.value)
     high = one.value - other.value + np.hypot(one.high - one.value, other.value - other.low)

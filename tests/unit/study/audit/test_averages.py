@@ -60,7 +60,7 @@ def test_a_rare_class_has_the_interval_of_people_alone_and_a_margin_of_a_fifth()
     assert row["bias"] == pytest.approx(208 / 2200 - 0.015)
     own, most = proportion_confint(208, 2200, method="wilson")
     far = np.hypot(208 / 2200 - own, high - 0.015), np.hypot(most - 208 / 2200, 0.015 - low)
-    ends = row["bias"] - row["bias_low"], row["bias_high"] - row["bias"]
+    ends = row["bias"] - row["bias_low"], row["bias_high"] - row["bias"]  # type: ignore[operator]
     assert ends == pytest.approx(far, abs=0.003)
     assert (row["report"], row["best_estimate_from"]) == ("people alone", "labels alone")
     assert "people's labels say 1.5 % (0.5 to 4.4 %). Report" in dict(found.answer)["Its average"]
