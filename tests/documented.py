@@ -22,9 +22,7 @@ COMPOSED: list[str] = TABLE["composed"]
 def commands(page: Path) -> list[str]:
     """Every command of a page, without the comment behind it."""
     blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
-    lines = (
-        re.sub(r"\s+# .*", "", line).strip() for block in blocks for line in block.splitlines()
-    )
+    lines = (re.sub(r"\s+# .*", "", line).strip() for code in blocks for line in code.splitlines())
     return [line for line in lines if line]
 
 

@@ -50,9 +50,7 @@ class Noted(EvaluationLM):
         self._note([["logprob", *pair] for pair in asked])
         values = [number(*pair) for pair in asked]
         total = [math.nan if v % 40 == 0 else -(v % 1000) / 7 for v in values]
-        return LogProbTable(
-            [LogProb(nats, len(t)) for nats, (_, t) in zip(total, asked, strict=True)]
-        )
+        return LogProbTable([LogProb(v, len(t)) for v, (_, t) in zip(total, asked, strict=True)])
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         texts = [request.messages[-1].content for request in requests]

@@ -31,9 +31,7 @@ from tests.scripted import ask
 from tests.servers.answers import Body, answer
 
 DEEP = 200_000
-QUICK = Limits(
-    timeout=10.0, retries=0, backoff=0.001, longest_wait=0.01, concurrency=8, breaker=None
-)
+QUICK = Limits(timeout=10, retries=0, backoff=0.001, longest_wait=0.01, concurrency=8, breaker=None)
 ODD: tuple[Any, ...] = (
     None, True, -1, 0, 1.5, 10**400, 1e308, -1e308, math.inf, math.nan, "", "word", "\ud800", "\x00",
     "\x1b]0;pwned\x07\x1b[2J", "x" * 9999, [], {}, [[]], [None], ["x"], {"": None}, {"a": {"b": []}},
@@ -99,12 +97,10 @@ def by_status(rng: random.Random, whole: Body) -> bytes:
     error = {"error": {"message": rng.choice(ODD), "code": rng.choice(ODD), "type": "x"}}
     made = (json.dumps(error).encode(), json.dumps({"error": rng.choice(ODD)}).encode(),
             rng.choice(WORDS), _odd_field(rng, whole))  # fmt: skip
-    place = rng.choice(("http://127.0.0.1:9/v1", "//[::1", "/v1/x", "ftp://u:p@h/", "\x7f", ""))
+    url = rng.choice(("http://127.0.0.1:9/v1", "//[::1", "/v1/x", "ftp://u:p@h/", "\x7f", ""))
     status = 429 if rng.random() < 0.03 else rng.choice(STATUSES)
     waits = f"Retry-After: {rng.choice(WAITS)}", f"retry-after-ms: {rng.choice(WAITS)}"
-    return _http(
-        status, rng.choice(made), f"Location: {place}", *rng.sample(waits, rng.randrange(3))
-    )
+    return _http(status, rng.choice(made), f"Location: {url}", *rng.sample(waits, rng.randrange(3)))
 
 
 def by_wire(rng: random.Random, whole: Body) -> bytes:

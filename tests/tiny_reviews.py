@@ -34,10 +34,8 @@ PROMPT = "Synopsis: {synopsis}\nFirst: {response}\nSecond:"  # short, for speed
 
 def review(topic: int, rng: np.random.Generator) -> str:
     """Two judgments on the things that a topic is about, each reviewer's in an order of his own."""
-    first, second = (rng.permutation(TOPICS[topic]) for _ in range(2))
-    return (
-        f"The reviewer appreciates {', '.join(first)}.\nThe reviewer questions {', '.join(second)}."
-    )
+    good, bad = (rng.permutation(TOPICS[topic]) for _ in range(2))
+    return f"The reviewer appreciates {', '.join(good)}.\nThe reviewer questions {', '.join(bad)}."
 
 
 def papers(count: int, seed: int = 0) -> list[dict[str, Any]]:

@@ -75,7 +75,7 @@ def trial(
         return server.account(), answered, sum(process.exitcode != 0 for process in processes)
 
 
-def job(number: int, url: str, folder: Path, calls: int, most: float) -> None:
+def job(index: int, url: str, folder: Path, calls: int, most: float) -> None:
     """One process's calls; without a budget (0) at the declared rate, else as fast as it can."""
     pace = None if most else 60.0 * RATE
     limits = Limits(
@@ -83,11 +83,9 @@ def job(number: int, url: str, folder: Path, calls: int, most: float) -> None:
     )
     lm = OpenAI(MODEL, url, limits, api_key_env=None)
     ledger, budget = Ledger(folder / "budget.sqlite"), Budget(max_cost=most or None)
-    lm.attach(
-        Meter(folder / f"{number}.jsonl", price_of(MODEL), budget, ledger, f"{number}", MODEL)
-    )
+    lm.attach(Meter(folder / f"{index}.jsonl", price_of(MODEL), budget, ledger, f"{index}", MODEL))
     cached = CachedLM(lm, CallCache(folder / "calls.sqlite"))
-    asked = [f"Judge {number}, question {k}" for k in range(calls)]
+    asked = [f"Judge {index}, question {k}" for k in range(calls)]
     with suppress(BudgetReachedError):
         cached.chat([ask(text, max_tokens=100) for text in asked])
     cached.close()

@@ -30,9 +30,7 @@ def test_a_page_is_what_the_configs_say(page: Path) -> None:
 def test_every_setting_says_what_it_means() -> None:
     for page in (catalogue.DOCS / "reference").glob("*.md"):
         silent = re.findall(r"^- `(.*?)`.*: *$", page.read_text("utf-8"), re.MULTILINE)
-        assert not silent, (
-            "a comment in the YAML, or Args of its class, or experiments/meanings.yaml"
-        )
+        assert not silent, "comment in the YAML, Args of its class, or experiments/meanings.yaml"
 
 
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda one: f"{one.axis}={one.name}")
@@ -78,9 +76,7 @@ def test_every_page_is_built_and_fetches_nothing_from_elsewhere(site: Path) -> N
 @pytest.mark.parametrize("width", [1400, 400])
 def test_wide_tables_scroll_and_pages_do_not(site: Path, width: int) -> None:
     page = site / SITE / "definitions.html"
-    script = (
-        "return [document.documentElement.scrollWidth, document.querySelectorAll('table').length]"
-    )
-    across, tables = looked_at(page, script, width)
+    js = "return [document.documentElement.scrollWidth, document.querySelectorAll('table').length]"
+    across, tables = looked_at(page, js, width)
     assert across <= width
     assert tables > 2

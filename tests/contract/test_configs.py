@@ -19,9 +19,7 @@ from tests.contract.test_floors import edges
 
 ROOT = Path(__file__).resolve().parents[2]
 CONF = ROOT / "conf"
-OPTIONS = sorted(
-    (path.parent.name, path.stem) for axis in AXES for path in (CONF / axis).glob("*.yaml")
-)
+OPTIONS = sorted((p.parent.name, p.stem) for axis in AXES for p in (CONF / axis).glob("*.yaml"))
 
 
 def test_every_module_of_an_axis_is_an_option_or_serves_one() -> None:

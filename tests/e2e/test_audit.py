@@ -51,15 +51,11 @@ def test_a_pass_is_a_pass_however_it_is_spelled(tmp_path: Path) -> None:
     for good, bad in SPELLINGS:
         file = tmp_path / f"{good}.csv"
         gate(good, bad).to_csv(file, index=False)
-        found = judgelab.audit(
-            file, dataset__judges=["gpt"], paths__root=str(tmp_path), sampled=True
-        )
-        assert found is not None
-        answer, summary = dict(found.content["answer"]), found.content["summary"]
+        run = judgelab.audit(file, dataset__judges=["gpt"], paths__root=str(tmp_path), sampled=True)
+        assert run is not None
+        answer, summary = dict(run.content["answer"]), run.content["summary"]
         assert answer.pop("How cells were read") and summary.pop("dataset")
-        told.append(
-            [answer, summary, *(found.content[key] for key in ("title", "tables", "cards"))]
-        )
+        told.append([answer, summary, *(run.content[key] for key in ("title", "tables", "cards"))])
     assert told[0][2].startswith("gpt passes 13 of the 27 texts that people failed")
     assert all(one == told[0] for one in told)
 
@@ -124,16 +120,14 @@ def test_texts_without_their_source_are_refused_before_anything_is_paid(tmp_path
     """A mistyped ``sorce``: a paid judge read empty articles."""
     write_csv(tmp_path / "labels.csv", 8)
     table = pd.read_csv(tmp_path / "labels.csv")
-    mistyped, without = table.rename(columns={"source": "sorce"}), table.drop(columns="source")
+    mistyped, bare = table.rename(columns={"source": "sorce"}), table.drop(columns="source")
     given: dict[str, Any] = {"paths__root": str(tmp_path)}
     with scripted(tmp_path / "server") as server:
-        for rows, said in ((mistyped, "there is 'sorce'"), (without, "No item has a source")):
+        for rows, said in ((mistyped, "there is 'sorce'"), (bare, "No item has a source")):
             with pytest.raises(JudgelabError, match=said):
                 judgelab.audit(rows, entries(server.url)[:1], **given)
         assert not server.seen()
-        judgelab.audit(
-            without, entries(server.url)[:1], dataset__columns={"source": False}, **given
-        )
+        judgelab.audit(bare, entries(server.url)[:1], dataset__columns={"source": False}, **given)
         assert server.seen()
 
 

@@ -30,11 +30,7 @@ def panel(tmp_path: Path) -> Path:
 
 def overrides(server: Running, panel: Path, *more: str) -> list[str]:
     limits = (f"concurrency={CONCURRENCY}", "backoff=0.05")
-    return [
-        *asking(server.url, panel),
-        *(f"evaluation_lm.limits.{limit}" for limit in limits),
-        *more,
-    ]
+    return [*asking(server.url, panel), *(f"evaluation_lm.limits.{one}" for one in limits), *more]
 
 
 def results(root: Path) -> dict[str, bytes]:
@@ -157,9 +153,7 @@ SWEPT = ("mechanism=judge,tvd_mi", "attack=none")  # no question in common
 PER_SECOND, CALLS = 40, 150
 
 
-def test_a_sweeps_jobs_share_budget_and_rate_and_end_with_their_parent(
-    tmp_path: Path, panel: Path
-) -> None:
+def test_a_sweeps_jobs_share_budget_and_rate_and_end_with_it(tmp_path: Path, panel: Path) -> None:
     """They ran at 80 a second, and 200 requests came after the kill, for a budget of 150."""
     with scripted(tmp_path / "server", delay=0.02) as server:
         limit = f"evaluation_lm.limits.requests_per_minute={60 * PER_SECOND}"

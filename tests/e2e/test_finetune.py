@@ -151,9 +151,7 @@ def test_killed_in_the_middle_it_leaves_its_curve_resumes_and_makes_the_same_ada
     assert folder.name == finished.name and (folder / "DONE").is_file()
     record = json.loads((folder / "training.json").read_text())["training"]
     assert 20 <= record["resumed_at"] < STEPS and record["steps"] == STEPS
-    ours, theirs = (
-        load_file(f / "adapter" / "adapter_model.safetensors") for f in (folder, finished)
-    )
+    ours, theirs = (load_file(f / "adapter/adapter_model.safetensors") for f in (folder, finished))
     assert ours.keys() == theirs.keys()
     for name, weights in ours.items():
         torch.testing.assert_close(weights, theirs[name], rtol=1e-3, atol=1e-5)

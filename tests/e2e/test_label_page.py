@@ -50,9 +50,7 @@ def pressed(page: Path, key: str, labels: int, more: str = "") -> dict[str, Any]
 
 
 @pytest.mark.parametrize("kind", KEYS)
-def test_labels_by_keyboard_are_exported_and_audited(
-    judgelab: Command, tmp_path: Path, kind: str
-) -> None:
+def test_labels_by_keys_reach_the_audit(judgelab: Command, tmp_path: Path, kind: str) -> None:
     file = tmp_path / "texts.csv"
     rows(kind).to_csv(file, index=False)
     judges = "dataset.judges=[sharp,blunt]"
@@ -108,9 +106,7 @@ def test_a_phone_holds_the_page_and_rows_in_any_order_make_the_same_draw(tmp_pat
     pages = []
     for seed in (0, 1):
         run = RunDir(tmp_path / str(seed))
-        table = (
-            rows("preference").assign(item=lambda one: one["id"]).sample(frac=1, random_state=seed)
-        )
+        table = rows("preference").assign(item=lambda r: r["id"]).sample(frac=1, random_state=seed)
         run.write_text("config.yaml", "{seed: 3, study: {_target_: a.audit.A}, dataset: {}}")
         both = {"a": "text", "b": "other_text"}
         long = [table.assign(agent=name, text=table[column]) for name, column in both.items()]

@@ -38,9 +38,7 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Notebook]:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_committed_outputs_are_those_of_a_fresh_kernel(
-    path: Path, executed: dict[str, Notebook]
-) -> None:
+def test_committed_outputs_are_fresh(path: Path, executed: dict[str, Notebook]) -> None:
     committed = json.loads(path.read_text(encoding="utf-8"))
     fresh = executed[path.name]
     for old, new in zip(committed["cells"], fresh["cells"], strict=True):

@@ -49,10 +49,8 @@ def test_a_result_that_was_changed_is_told_apart(
     whole, forged = pack(made), tmp_path / f"forged{END}"
     with zipfile.ZipFile(whole) as old, zipfile.ZipFile(forged, "w") as new:
         for name in old.namelist():
-            data = old.read(name)
-            new.writestr(
-                name, data.replace(b'"items": 3', b'"items": 4') if "res" in name else data
-            )
+            raw = old.read(name)
+            new.writestr(name, raw.replace(b'"items": 3', b'"items": 4') if "res" in name else raw)
     assert not replay(forged, tmp_path / "elsewhere")
     assert "Another result: items differ." in capsys.readouterr().out
 

@@ -30,9 +30,7 @@ def done(root: Path) -> bool:
     return any((root / "runs").glob("*/DONE"))
 
 
-def test_an_outage_leaves_a_partial_run_that_the_same_command_completes(
-    tmp_path: Path, panel: Path
-) -> None:
+def test_after_an_outage_the_same_command_completes_the_run(tmp_path: Path, panel: Path) -> None:
     with scripted(tmp_path / "calm") as calm:
         inside(tmp_path / "calm", overrides(calm, panel, *HASTY))
     with scripted(tmp_path / "server", outage={"mode": "500", "after": 60}) as server:

@@ -91,11 +91,8 @@ def test_every_judge_is_paid_once_and_has_its_own_account(tmp_path: Path) -> Non
 def test_a_judge_without_probabilities_is_asked_in_words(tmp_path: Path) -> None:
     """An endpoint ignores logprobs, beside one that gives them; before, the run ended there."""
     write_panel(tmp_path / "panel.jsonl", 3, graded=False)
-    with (
-        scripted(tmp_path / "gives") as gives,
-        scripted(tmp_path / "ignores", ignore=True) as ignores,
-    ):
-        other = [*judge("speaks", "n", ignores.url), "study.pertinence=null"]
+    with scripted(tmp_path / "gives") as gives, scripted(tmp_path / "ignores", ignore=True) as mute:
+        other = [*judge("speaks", "n", mute.url), "study.pertinence=null"]
         found = run(tmp_path, gives.url, *other)
     exams = {row["judge"]: row for row in found["tables"]["exams"] if row["exam"] != "consistency"}
     assert exams["mini"]["passed"] is exams["speaks"]["passed"] is False

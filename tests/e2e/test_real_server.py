@@ -71,9 +71,7 @@ def test_every_call_is_answered_counted_and_scored_or_not(
     assert sum(one["input_tokens"] for one in sent) > 100 * calls
 
 
-def test_log_probabilities_that_are_silently_ignored_are_refused(
-    server: list[str], tmp_path: Path
-) -> None:
+def test_silently_ignored_log_probabilities_are_refused(server: list[str], tmp_path: Path) -> None:
     """By either field: tests/unit/evaluation_lm/test_openai.py."""
     job = [*server, *overrides(tmp_path)]
     with pytest.raises(CapabilityError, match="no usable log-probabilities"):

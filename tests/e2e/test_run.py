@@ -52,9 +52,7 @@ def test_the_command_of_the_front_page(judgelab: Command, tmp_path: Path) -> Non
     assert repeated["computed"] == 0, "the cache knows every call of the first run"
 
 
-def test_kill_minus_nine_then_the_same_bytes_and_nothing_twice(
-    judgelab: Command, tmp_path: Path
-) -> None:
+def test_killed_then_the_same_bytes_and_nothing_twice(judgelab: Command, tmp_path: Path) -> None:
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     job = (*MAIN, "tracker=none", "limit=5")
     assert judgelab(*job, root=whole).returncode == 0
@@ -122,9 +120,7 @@ def imported(folder: Path, *overrides: str) -> set[str]:
 
 
 @pytest.mark.parametrize("command", [PLAN, ("mechanism=length", "limit=4")], ids=["plan", "length"])
-def test_little_is_imported_and_less_for_a_finished_run(
-    command: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_little_is_imported_and_less_if_finished(command: tuple[str, ...], tmp_path: Path) -> None:
     first = imported(tmp_path, *command)
     assert not first & NEVER
     assert ("xarray" in first) == (command is not PLAN), "a plan measures no text"

@@ -19,9 +19,7 @@ from tests.e2e.conftest import ROOT, Command, only_run, process, result
 LABEL = ("fail", "pass")
 
 
-def table(
-    folder: Path, right: float, rows: int = 200, head: str = "human_label,judge_label"
-) -> str:
+def table(root: Path, right: float, rows: int = 200, head: str = "human_label,judge_label") -> str:
     """A file of so many texts; the judge says what people say on this share of each class."""
     lines = [f"case_id,output,{head}"]
     for k in range(rows):
@@ -29,7 +27,7 @@ def table(
         said = good if random.Random(k).random() < right else 1 - good
         text = "word " * (3 + random.Random(-k).randrange(20))
         lines.append(f"c{k},{text},{LABEL[good]},{LABEL[said]}")
-    file = folder / "judged.csv"
+    file = root / "judged.csv"
     file.write_text("\n".join(lines) + "\n")
     return str(file)
 

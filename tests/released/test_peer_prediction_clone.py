@@ -40,26 +40,23 @@ def clone(tmp_path: Path) -> Path:
     """Three reviews' worth of files, in the layout of the repository."""
     rng = np.random.default_rng(0)
     n = len(NAMES)
-    folder = tmp_path / "eval_results" / RUN
-    for item in ITEMS:
+    root = tmp_path / "eval_results" / RUN
+    for one in ITEMS:
         wins = rng.choice([0.0, 0.5, 1.0], (n, n))
-        common = {"example_idx": item, "condition_keys": NAMES}
+        common = {"example_idx": one, "condition_keys": NAMES}
         logp = -rng.random((n, n))
         log = {
             **common,
-            "reference": f"Paper {item}",
-            "translations": [f"Review {item} by {name}" for name in NAMES],
+            "reference": f"Paper {one}",
+            "translations": [f"Review {one} by {name}" for name in NAMES],
             "logp_base": (-rng.random(n) - 1).tolist(),
             "logp_cond": logp.tolist(),
             "gppm_normalized": (-logp.mean(0)).tolist(),
             "token_counts": list(range(2 * n)),
         }
         judge = {**common, "win_matrix": wins.tolist(), "metadata": {"total_comparisons": 811}}
-        dump(folder / LOG.format(item), log)
-        dump(
-            folder / f"llm_context_individual_examples/judge_with_context_example_{item}.json",
-            judge,
-        )
+        dump(root / LOG.format(one), log)
+        dump(root / f"llm_context_individual_examples/judge_with_context_example_{one}.json", judge)
     return tmp_path
 
 

@@ -37,9 +37,8 @@ def test_summaries_read_first_where_the_strategy_has_a_reading_stage() -> None:
     assert {r.key[2] for r in reading} == {"Fact Manipulation", "Misleading Emphasis"}
     assert len(reading) == 4
     assert len(answers) == 2 * 29
-    assert [a.name for a in panel.agents] == [
-        s.name for s in load_taxonomy("summarization").strategies
-    ]
+    strategies = load_taxonomy("summarization").strategies
+    assert [a.name for a in panel.agents] == [s.name for s in strategies]
     assert [row[0] for row in panel.texts] == ["human one", None]
     assert panel.texts[1][1] == "agents/two/Faithful/answer"
 
@@ -47,10 +46,10 @@ def test_summaries_read_first_where_the_strategy_has_a_reading_stage() -> None:
 def test_what_is_sent() -> None:
     lm = ScriptedChat(echo)
     Prompted(noun="bill").answer(Panel(items=ITEMS), lm)
-    strategies = {s.name: s for s in load_taxonomy("summarization").strategies}
+    plans = {s.name: s for s in load_taxonomy("summarization").strategies}
     sent = {request.key[1:]: request for request in lm.seen}
     plain = sent["one", "Faithful", "answer"]
-    instruction = strategies["Faithful"].prompt.replace("{noun}", "bill")
+    instruction = plans["Faithful"].prompt.replace("{noun}", "bill")
     (message,) = plain.messages
     assert message.role == "user"
     assert message.content.startswith(instruction)
@@ -59,9 +58,7 @@ def test_what_is_sent() -> None:
     assert "{noun}" not in message.content
     assert (plain.temperature, plain.max_tokens) == (0.7, 150)
     reading = sent["one", "Fact Manipulation", "reading"].messages[0].content
-    assert (
-        "First source." in reading and str(strategies["Fact Manipulation"].reading)[:9] in reading
-    )
+    assert "First source." in reading and str(plans["Fact Manipulation"].reading)[:9] in reading
     written = sent["one", "Fact Manipulation", "answer"].messages[0].content
     assert "First source." not in written
     assert "agents/one/Fact Manipulation/reading" in written
@@ -89,10 +86,8 @@ def test_refused_and_empty_replies_are_unscored_and_counted() -> None:
     column = {agent.name: j for j, agent in enumerate(panel.agents)}
     assert [row[column["Poetic"]] for row in panel.texts] == [None, None]
     assert [row[column["Fact Manipulation"]] for row in panel.texts] == [None, "text"]
-    assert panel.provenance["agents_unanswered"] == {
-        "answer: empty reply": 2,
-        "reading: refused": 2,
-    }
+    unanswered = panel.provenance["agents_unanswered"]
+    assert unanswered == {"answer: empty reply": 2, "reading: refused": 2}
     assert len(stages(lm)[1]) == 2 * 29 - 2
 
 
@@ -135,10 +130,7 @@ ENTRY = "- {name: A, category: Style, description: d, prompt: p}"
     [
         ("agents: 3", "a list of 'agents'"),
         ("agents: [oops", "not readable YAML"),
-        (
-            "agents: [{name: A, category: Stile, description: d, prompt: p}]",
-            r"0\.category .*'Style'",
-        ),
+        ("agents: [{name: A, category: Stile, description: d, prompt: p}]", r"0\.category.*'Style"),
         ("agents: [{name: A, categry: Style}]", r"agents\.0\.categry .*not permitted"),
         (f"agents:\n  {ENTRY}\n  {ENTRY}", "A stands there more than once"),
     ],

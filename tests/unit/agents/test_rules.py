@@ -67,9 +67,7 @@ def test_no_text_breaks_a_rule(text: str) -> None:
 
 def test_the_panel_is_labelled_synthetic() -> None:
     items = (Item("1", TEXTS["one sentence"], reference="human"), Item("2", TEXTS["dialogue"]))
-    before = Panel(
-        items=items, provenance={"dataset": "mine"}, agents=(Agent("X"),), texts=(("x",),) * 2
-    )
+    before = Panel(items, (Agent("X"),), (("x",),) * 2, provenance={"dataset": "mine"})
     panel = Rules(seed=3).answer(before)
     assert panel.provenance["agents"] == "rules (synthetic)"
     assert panel.provenance["dataset"] == "mine"

@@ -124,9 +124,7 @@ def test_every_attack_changes_those_alone_and_as_it_changes_everybody(name: str)
         (["good", "problematic", "a3"], None),
     ],
 )
-def test_sides_categories_and_agents_can_be_named(
-    on: str | list[str], names: list[str] | None
-) -> None:
+def test_sides_categories_agents_can_be_named(on: str | list[str], names: list[str] | None) -> None:
     made = Repetition(on=on).apply(sided_panel(), NOBODY, seed=0)
     assert made.provenance.get(ATTACKED) == names, "where all attack, none is named"
     whole = Repetition().apply(sided_panel(), NOBODY, seed=0)

@@ -113,9 +113,7 @@ def test_one_call_per_item_and_every_agent_gets_its_review() -> None:
     assert [r.key for r in lm.seen] == [("abstract_only", "i0"), ("abstract_only", "i2")]
 
 
-@pytest.mark.parametrize(
-    "synopsis", ["We sort mail. It is 3.5 times faster.", "über", "7", "x " * 300]
-)
+@pytest.mark.parametrize("synopsis", ["We sort. It is 3.5 times faster.", "über", "7", "x " * 300])
 def test_rules_review_the_synopsis_in_four_sections(synopsis: str) -> None:
     panel = with_synopses(panel_of([["a", "b"]]), synopsis)
     (one, other), *_ = attack("abstract_only").apply(panel, NOBODY, seed=0).texts
@@ -215,10 +213,7 @@ def test_two_phrases_of_the_lm_fill_the_slot() -> None:
         "Strengths And Weaknesses:\n"
         "Second. Good is wit and {weaknesses}, bad is haste. Third.\n\nB one."
     )
-    assert [request.key[1:] for request in lm.seen] == [
-        ("i0", "a0", "strengths"),
-        ("i0", "a0", "weaknesses"),
-    ]
+    assert [r.key[1:] for r in lm.seen] == [("i0", "a0", "strengths"), ("i0", "a0", "weaknesses")]
     step = attack("meaningless_elongation", **short(by="lm"))
     done = step.apply(panel_of([["No header."]]), NOBODY, seed=0)
     assert done.texts == (("Well. No header.",),)
@@ -232,9 +227,7 @@ def test_two_phrases_of_the_lm_fill_the_slot() -> None:
 def test_order_of_items_and_agents_changes_nothing(name: str) -> None:
     rows = [[f"{REVIEW} Mine is {k}{j}. I think so." for j in range(3)] for k in range(4)]
     panel = with_synopses(panel_of(rows), *(f"On {k}. Or so." for k in "abcd"))
-    turned = Panel(
-        panel.items[::-1], panel.agents[::-1], tuple(row[::-1] for row in panel.texts[::-1])
-    )
+    turned = Panel(panel.items[::-1], panel.agents[::-1], tuple(r[::-1] for r in panel.texts[::-1]))
     done, back = (attack(name).apply(p, NOBODY, seed=5) for p in (panel, turned))
     assert tuple(row[::-1] for row in back.texts[::-1]) == done.texts
     assert done.texts != panel.texts

@@ -170,9 +170,7 @@ def test_checks_say_what_is_not_as_claimed() -> None:
 
 
 @pytest.mark.parametrize(("kind", "file"), KINDS)
-def test_an_lm_is_asked_once_a_text_for_the_amount_and_says_so(
-    kind: type[Perturbation], file: str
-) -> None:
+def test_an_lm_is_asked_once_a_text_and_says_so(kind: type[Perturbation], file: str) -> None:
     def rule(request: ChatRequest) -> str | None:
         said = request.messages[0].content
         assert "Work through these steps" in said and "summary" in said

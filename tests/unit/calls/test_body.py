@@ -46,9 +46,7 @@ def test_a_body_without_bounds_is_not_read(tmp_path: Path, fault: str) -> None:
 
 
 @pytest.mark.parametrize("status", ["301", "302", "307", "308"])
-def test_a_redirect_is_not_followed_and_its_sentence_says_where_it_leads(
-    tmp_path: Path, status: str
-) -> None:
+def test_a_redirect_is_not_followed_and_says_where_it_leads(tmp_path: Path, status: str) -> None:
     with scripted(tmp_path, faults=[f"redirect={status}"], share=1) as server:
         with pytest.raises(
             ConfigError, match=r"a redirect, which is not followed: check evaluation_lm.base_url"
@@ -96,9 +94,8 @@ def test_secrets_are_blotted_out_verbatim_and_escaped_and_short_ones_are_left() 
 
 def test_json_beyond_reason_is_malformed() -> None:
     clean = cleaner(None)
-    assert parse(b'{"a": 1, "a": NaN, "b": ["\\ud83d\\ude00\\u0000"]}', clean)["b"] == [
-        "\U0001f600\x00"
-    ]
+    odd = b'{"a": 1, "a": NaN, "b": ["\\ud83d\\ude00\\u0000"]}'
+    assert parse(odd, clean)["b"] == ["\U0001f600\x00"]
     deep = b'{"a": ' + b"[" * DEEPEST + b"]" * DEEPEST + b"}"
     for bad in (deep, deep.replace(b"[", b"[" * 9999), b"\xff", b"[]", b"", b"9" * 5000):
         with pytest.raises(UnusableError):

@@ -46,9 +46,7 @@ class Counting(EvaluationLM):
         asked = [(contexts[c], targets[t]) for c, t in pairs]
         self.seen += asked
         total = [math.nan if self.refuse else -float(len(c) + len(t)) for c, t in asked]
-        return LogProbTable(
-            [LogProb(nats, len(t)) for nats, (_, t) in zip(total, asked, strict=True)]
-        )
+        return LogProbTable([LogProb(v, len(t)) for v, (_, t) in zip(total, asked, strict=True)])
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         self.seen += requests

@@ -91,9 +91,7 @@ def test_only_a_wait_that_an_attempt_follows_is_told(monkeypatch: pytest.MonkeyP
     assert len(told) == 1 and told[0].startswith("It: HTTP 503: busy; again in 6")
 
 
-def test_progress_is_a_line_now_and_then_or_live_on_a_terminal(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_progress_is_a_line_at_times_or_live_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.StringIO()
     progress = Progress(lambda: "0.01 USD", stream, first=0.0, every=3600)
     progress.stage("judge", 3)

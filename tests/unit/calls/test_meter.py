@@ -122,10 +122,8 @@ def test_replies_of_any_length_stay_within_the_budget(longer: float) -> None:
 
 def test_jobs_of_a_sweep_have_one_budget_and_a_killed_one_keeps_nothing(tmp_path: Path) -> None:
     budget, path = Budget(max_cost=1000.0), tmp_path / "budget.sqlite"
-    ledgers = [Ledger(path) for _ in range(2)]
-    a, b = (
-        Meter(tmp_path / n, EACH, budget, s, n, "m") for n, s in zip("ab", ledgers, strict=True)
-    )
+    stores = [Ledger(path) for _ in range(2)]
+    a, b = (Meter(tmp_path / n, EACH, budget, s, n, "m") for n, s in zip("ab", stores, strict=True))
     a.note_end(start(a, 0, 5), "answered", (0, 5))
     b.note_end(start(b, 0, 5), "answered", (0, 50))
     with pytest.raises(BudgetReachedError, match=r"55\.0000 spent"):
@@ -133,11 +131,11 @@ def test_jobs_of_a_sweep_have_one_budget_and_a_killed_one_keeps_nothing(tmp_path
     start(a, 0, 10)
     with pytest.raises(TimeoutError):
         start(b, 0, 75)  # beside the other's 10 and its own, 20 times as long
-    os.close(ledgers[0]._mark._handle)  # what the system does when a process is killed
+    os.close(stores[0]._mark._handle)  # what the system does when a process is killed
     with pytest.raises(BudgetReachedError, match=r"55\.0000 spent so far, and up to 100\.0000"):
         start(b, 0, 85)
     b.note_end(start(b, 0, 75), "answered", (0, 75))
-    ledgers[1].close()
+    stores[1].close()
     resumed = Ledger(path)  # the same sweep again; b is finished and never opened
     a = Meter(tmp_path / "a", EACH, budget, resumed, "a", "m")
     with pytest.raises(BudgetReachedError, match=r"130\.0000 spent so far, and up to 100\.0000"):

@@ -54,11 +54,9 @@ def test_a_chat_lm_gets_the_system_message_in_the_system_turn(release: Path) -> 
     filled = built(chat["mechanism"]["prompt"]).text(synopsis="{s}", response="r")
     assert filled == "[Abstract]\n{s}\n[First]\nr"
     raw = config(release, *words)  # no template, no turns: one text
-    node = dict(raw["mechanism"]["prompt"])
-    node.pop("_target_")
-    assert (
-        Prompt(**node).text(synopsis="s", response="r").startswith("You are {not a field}.\n\n[A")
-    )
+    own = dict(raw["mechanism"]["prompt"])
+    own.pop("_target_")
+    assert Prompt(**own).text(synopsis="s", response="r").startswith("You are {not a field}.\n\n[A")
     assert raw["evaluation_lm"]["system"] is None
     with pytest.raises(ConfigError, match="one is set already"):
         config(release, *words, "evaluation_lm.template=chat", "evaluation_lm.system=mine")
@@ -111,9 +109,7 @@ def test_strategies_of_agents_are_the_authors_too(release: Path) -> None:
     assert "agents=prompted" not in whose(asked)
     worded = _with_wording(taxonomy, str(place))
     assert worded.sha != taxonomy.sha
-    assert [one.prompt for one in worded.strategies if not one.reference] == [
-        f"do {name}" for name in names
-    ]
+    assert [s.prompt for s in worded.strategies if not s.reference] == [f"do {n}" for n in names]
     place.write_text(json.dumps({"agent_perspectives": held[1:]}))
     with pytest.raises(ConfigError, match=f"no instruction for {names[0]}"):
         _with_wording(taxonomy, str(place))
@@ -152,9 +148,7 @@ def test_every_prompt_of_the_map_is_in_the_real_clone(clone: str, prompts: int) 
         place.pop("scored", None)
         paths = {key: root / place[key] for key in ("file", "system_file") if key in place}
         shown = {"text.txt", "source.txt", "synopsis.txt"} & {place["file"]}
-        if all(path.is_file() or path.name in shown for path in paths.values()) and (
-            len(shown) < len(paths)
-        ):
+        if all(p.is_file() or p.name in shown for p in paths.values()) and len(shown) < len(paths):
             files = {k: path.name if path.name in shown else str(path) for k, path in paths.items()}
             prompt = Prompt(**(place | files))
             assert prompt.fields <= Prompt(ours).fields

@@ -92,10 +92,8 @@ def test_formulas_alone_are_quoted_and_come_back() -> None:
 
 def test_a_table_keeps_its_numbers_and_gives_names_back(tmp_path: Path) -> None:
     names = ["@cf/model", "=HYPERLINK(1)", "plain"]
-    table = pd.DataFrame(
-        {"candidate": names, "=d": [-0.5, 1.0, None], "note": ["-0.5", "-x", None]}
-    )
-    write_csv(RunDir(tmp_path), "board.csv", table)
+    rows = pd.DataFrame({"candidate": names, "=d": [-0.5, 1.0, None], "note": ["-0.5", "-x", None]})
+    write_csv(RunDir(tmp_path), "board.csv", rows)
     assert (tmp_path / "board.csv").read_text().splitlines() == [
         "candidate,'=d,note",
         "'@cf/model,-0.5,-0.5",

@@ -75,9 +75,7 @@ def test_usual_names_are_understood(columns: str, roles: str) -> None:
             strict=False,
         )
     )
-    numbered = {
-        key: value.removeprefix("numbers of ").partition(" (")[0] for key, value in found.items()
-    }
+    numbered = {k: v.removeprefix("numbers of ").partition(" (")[0] for k, v in found.items()}
     assert {key: numbered.get(key, "-") for key in wanted} == wanted
 
 

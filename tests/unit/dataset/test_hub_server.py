@@ -177,9 +177,7 @@ def test_a_cache_with_half_of_a_split_is_not_taken_for_the_split(
         ({"id": "o/other"}, "there is no such dataset"),
     ],
 )
-def test_what_the_hub_does_not_have_is_said(
-    hub: FakeHub, spec: Mapping[str, str], reason: str
-) -> None:
+def test_what_the_hub_lacks_is_said(hub: FakeHub, spec: Mapping[str, str], reason: str) -> None:
     with pytest.raises(DataError, match=reason) as caught:
         on_hub(**spec).load()
     assert "dataset.source=sample" in str(caught.value)
@@ -201,9 +199,7 @@ def test_offline_is_one_sentence_and_at_once(cache: Path, monkeypatch: pytest.Mo
         assert "dataset.source=sample" in message and "dataset.path=" in message
 
 
-def test_a_missing_package_is_named_with_its_extra(
-    hub: FakeHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_package_names_its_extra(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(MissingExtraError, match=r"'huggingface_hub' is not .*\[hub\]"):
         on_hub().load()

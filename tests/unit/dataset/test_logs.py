@@ -358,11 +358,9 @@ def test_an_audit_says_what_was_read(tmp_path: Path) -> None:
         parts += [{"pass": good if k else not good, "assertion": {"type": "human"}}]
         results.append(result(k, f"Answer {k}.", parts, f"Question {k}?"))
     log["results"]["results"] = results
-    report = judgelab.audit(
-        written(tmp_path, log), paths__root=str(tmp_path), rules={"minimum": 0.8}
-    )
-    assert report is not None and report.verdicts == {"llm-rubric": "use"}
-    assert dict(report.content["answer"])["Read as promptfoo results"]
+    page = judgelab.audit(written(tmp_path, log), paths__root=str(tmp_path), rules={"minimum": 0.8})
+    assert page is not None and page.verdicts == {"llm-rubric": "use"}
+    assert dict(page.content["answer"])["Read as promptfoo results"]
 
 
 def test_labels_in_a_file_of_their_own_are_of_the_first_answer(tmp_path: Path) -> None:
@@ -378,9 +376,7 @@ def test_labels_in_a_file_of_their_own_are_of_the_first_answer(tmp_path: Path) -
     assert "of q1 are taken to be of the first answer" in str(panel.provenance["log"])
 
 
-def test_labels_of_another_tool_are_joined_by_its_fields_and_not_by_its_numbers(
-    tmp_path: Path,
-) -> None:
+def test_labels_of_another_tool_are_joined_by_its_fields_not_by_its_numbers(tmp_path: Path) -> None:
     path, tasks = str(written(tmp_path, inspect(edited=False))), list[dict[str, Any]]()
     for k, (key, text) in enumerate(reversed(ANSWERS.items()), start=1):
         chosen = {"from_name": "good", "type": "choices", "value": {"choices": ["correct"]}}

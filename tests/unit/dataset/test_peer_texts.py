@@ -149,9 +149,7 @@ def test_reviews_of_a_public_dataset_are_read_by_their_form(tmp_path: Path) -> N
         ({"sections": SECTIONS, "synopsis": "gist"}, "'gist' is missing"),
     ],
 )
-def test_other_forms_than_expected_are_named(
-    tmp_path: Path, fields: dict[str, Any], fault: str
-) -> None:
+def test_unexpected_forms_are_named(tmp_path: Path, fields: dict[str, Any], fault: str) -> None:
     row = paper(0, *[{"summary_of_the_paper": "S", "clarity,_quality": "C"}] * 3)
     pd.DataFrame([row]).to_parquet(tmp_path / "p.parquet")
     with pytest.raises(DataError, match=fault):

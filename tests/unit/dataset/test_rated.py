@@ -49,10 +49,8 @@ def test_recorded_scores_are_the_mechanism(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="Did you mean 'second'"):
         RecordedScores("secon").measure(panel, NOBODY, seed=0)
     one = RecordedScores("second")
-    values = one.score(one.measure(panel, NOBODY, seed=0))
-    np.testing.assert_array_equal(
-        values.agent.values, [[1, math.nan, math.nan], [math.nan] * 2 + [2]]
-    )
+    out = one.score(one.measure(panel, NOBODY, seed=0))
+    np.testing.assert_array_equal(out.agent.values, [[1, math.nan, math.nan], [math.nan] * 2 + [2]])
     attacked = panel.with_agents(panel.agents, panel.texts, attack="padding")
     with pytest.raises(ConfigError, match="attack=none"):
         one.measure(attacked, NOBODY, seed=0)

@@ -44,11 +44,10 @@ def test_samples_pass_the_papers_rules(name: str) -> None:
 
 def test_the_reference_with_most_sentences_is_taken(tmp_path: Path) -> None:
     row = {"id": "a", "text": "Source.", "human_summaries": ["One.", "One. Two.", "Two. One."]}
-    panel = dataset("summeval", source="path", path=rows(tmp_path, row)).load()
+    path = rows(tmp_path, row)
+    panel = dataset("summeval", source="path", path=path).load()
     assert panel.items[0].reference == "One. Two.", "the first among equals"
-    first = dataset(
-        "summeval", source="path", path=rows(tmp_path, row), select={"reference": "first"}
-    )
+    first = dataset("summeval", source="path", path=path, select={"reference": "first"})
     assert first.load().items[0].reference == "One."
 
 
@@ -90,10 +89,8 @@ def test_consecutive_segments_are_joined_until_they_are_long_enough(tmp_path: Pa
     assert [len(item.reference or "") for item in panel.items] == [302, 301, 401]
     assert [item.source for item in panel.items] == ["s0 s1 s2", "s3", "s7 s8"]
     assert [item.meta["segments"] for item in panel.items] == ["3", "1", "2"]
-    assert panel.provenance["rows_left_out"] == {
-        "less than a passage, at the end": 3,
-        "no reference": 1,
-    }
+    left_out = panel.provenance["rows_left_out"]
+    assert left_out == {"less than a passage, at the end": 3, "no reference": 1}
     with pytest.raises(ConfigError, match=r"dataset\.select\.characters: give that"):
         dataset("wmt22_de_en", select={"characters": None})
 

@@ -59,9 +59,7 @@ def test_replies_come_back_in_order(start: Start) -> None:
     texts = [f"judge {k}" for k in range(50)]
     replies = lm.chat([ask(text) for text in texts])
     options = rule.LABELS["judge"]
-    assert [r.text for r in replies] == [
-        f"I choose {options[rule.number(text) % 3]}" for text in texts
-    ]
+    assert [r.text for r in replies] == [f"I choose {options[rule.number(t) % 3]}" for t in texts]
     assert (replies[0].input_tokens, replies[0].output_tokens) == (len(texts[0]) // 4, 8)
 
 

@@ -326,10 +326,8 @@ def test_adapter_changes_scores_and_identity(folder: Path, tmp_path: Path) -> No
             if "lora_" in name:
                 parameter.normal_(0, 0.3)
     wrapped.save_pretrained(tmp_path / "adapter")
-    plain, adapted = (
-        Transformers(str(folder)),
-        Transformers(str(folder), adapter=str(tmp_path / "adapter")),
-    )
+    plain = Transformers(str(folder))
+    adapted = Transformers(str(folder), adapter=str(tmp_path / "adapter"))
     assert plain.identity != adapted.identity
     content = adapted.identity.split("adapter=sha256:")[1][:8]
     assert adapted.presentation.model.endswith(f" with adapter adapter ({content})")

@@ -68,9 +68,7 @@ def answers(items: int, lengths: Sequence[int]) -> Panel:
 
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize("pairs", [2, 4, None])
-def test_a_judge_by_length_knows_half_whichever_agent_comes_first(
-    swapped: bool, pairs: int | None
-) -> None:
+def test_judges_by_length_know_half_whoever_comes_first(swapped: bool, pairs: int | None) -> None:
     """Before, the first agent wrote all relevant answers: such a judge got 1, or 0 if swapped."""
     lengths = [7, 2, 4]
     panel = answers(9, lengths[::-1] if swapped else lengths)
@@ -125,11 +123,9 @@ def test_a_judge_that_writes_answers_is_held_against_length_on_its_own() -> None
     exam = replace(PERTINENCE, answer="self")
     panel = answers(5, [2, 1, 9])
     paper = exam.prepare(panel, NOBODY, seed=0)
-    judge = ScriptedChat(
-        lambda r: "one" if "[Answer one]" in r.messages[-1].content else "long " * 30
-    )
-    said = exam.take(paper, judge, seed=0)
+    lm = ScriptedChat(lambda r: "one" if "[Answer one]" in r.messages[-1].content else "long " * 30)
+    said = exam.take(paper, lm, seed=0)
     assert paper.questions and said.by_length is not None
-    asked = {r.key[1] for r in judge.seen if r.key[0] == "pertinence"}
+    asked = {r.key[1] for r in lm.seen if r.key[0] == "pertinence"}
     assert asked and asked <= {one.id for one in panel.items}
     assert np.nanmax(said.by_length) == 0 and said.by_length.shape == said.scored.shape

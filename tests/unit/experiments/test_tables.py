@@ -101,12 +101,7 @@ def test_cells_that_do_not_match_have_their_cause() -> None:
 
 
 FILES = sorted((CONF / "papers" / "numbers").iterdir())
-PAPERS = {
-    "tvd": "peer_prediction",
-    "gem": "gem",
-    "auto": "auto_pre",
-    "ranking": "ranking_confidence",
-}
+ROOM = {"tvd": "peer_prediction", "gem": "gem", "auto": "auto_pre", "ranking": "ranking_confidence"}
 
 
 def numbers_in(node: object) -> Iterator[float]:
@@ -120,7 +115,7 @@ def numbers_in(node: object) -> Iterator[float]:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_each_number_is_printed_and_no_cell_stands_twice(file: Path) -> None:
-    known = set(numbers_in(printed_tables(PAPERS[file.stem.partition("_")[0]])))
+    known = set(numbers_in(printed_tables(ROOM[file.stem.partition("_")[0]])))
     with file.open(encoding="utf-8") as stream:
         _, *rows = csv.reader(stream)
     cells = {tuple(row[:-1]): float(row[-1]) for row in rows}

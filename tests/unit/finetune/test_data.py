@@ -149,17 +149,14 @@ def test_papers_that_share_a_long_text_go_the_same_way() -> None:
 
 
 def test_overlap_with_evaluation_papers_is_refused() -> None:
-    mine = panel(3)
-    other = replace(mine, items=tuple(replace(i, id=f"e{i.id}") for i in mine.items))
-    refuse_overlap(mine, other)  # equal, but short texts: stock phrases
-    refuse_overlap(mine, Panel(()))
+    own = panel(3)
+    other = replace(own, items=tuple(replace(i, id=f"e{i.id}") for i in own.items))
+    refuse_overlap(own, other)  # equal, but short texts: stock phrases
+    refuse_overlap(own, Panel(()))
     with pytest.raises(DataError, match=r"3 of 3 papers .*id 'p0'"):
-        refuse_overlap(mine, mine)
-    again = (("x", "y", f"  {LONG.upper()}\n"), *mine.texts[1:])
-    for papers in (
-        replace(mine, texts=((LONG, "b", "c"), *mine.texts[1:])),
-        described(mine, p0=LONG),
-    ):
+        refuse_overlap(own, own)
+    again = (("x", "y", f"  {LONG.upper()}\n"), *own.texts[1:])
+    for papers in (replace(own, texts=((LONG, "b", "c"), *own.texts[1:])), described(own, p0=LONG)):
         with pytest.raises(DataError, match=r"Paper 'p0' .* evaluation paper 'ep0'"):
             refuse_overlap(papers, replace(other, texts=again))
 
@@ -202,24 +199,22 @@ def test_an_adapter_on_another_base_of_the_same_shape_is_told(
     import peft
     import torch
 
-    place = tmp_path / "adapter"
+    path = tmp_path / "adapter"
     own = shutil.copytree(folder, tmp_path / "own")
-    other = copy.deepcopy(model("llama_gqa"))  # it is every test's
+    twin = copy.deepcopy(model("llama_gqa"))  # it is every test's
     with torch.no_grad():
-        other.model.norm.weight += 1.0
-    other.save_pretrained(tmp_path / "other")
+        twin.model.norm.weight += 1.0
+    twin.save_pretrained(tmp_path / "other")
     tokenizer().save_pretrained(tmp_path / "other")
-    peft.get_peft_model(other, peft.LoraConfig(target_modules=["q_proj"])).save_pretrained(
-        str(place)
-    )
+    peft.get_peft_model(twin, peft.LoraConfig(target_modules=["q_proj"])).save_pretrained(str(path))
     record = TrainedOn.of("the base", f"sha256:{digest(folder)}", panel(1), panel(1))
-    (place / TRAINED_ON).write_text(json.dumps(asdict(record)), encoding="utf-8")
+    (path / TRAINED_ON).write_text(json.dumps(asdict(record)), encoding="utf-8")
     for put_on, said in ((own, None), (tmp_path / "other", "trained on the base (sha256:")):
-        lm = Transformers(str(put_on), adapter=str(place), device_map="cpu")
+        lm = Transformers(str(put_on), adapter=str(path), device_map="cpu")
         assert np.isfinite(lm.logprob(["a"], ["b"], [(0, 0)]).total).all()
         told, found = capsys.readouterr().err, lm.facts["adapter_base"]
         if said is None:
             assert found is None and "warning" not in told, "a copy elsewhere is the same base"
         else:
             assert found.startswith(said) and f"put on {put_on} (sha256:" in found
-            assert f"warning: the adapter {place} was {found}: " in told
+            assert f"warning: the adapter {path} was {found}: " in told

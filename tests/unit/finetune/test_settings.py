@@ -80,19 +80,14 @@ def test_the_papers_settings_are_the_default() -> None:
     ],
 )
 def test_values_out_of_range_are_refused(changes: dict[str, Any], said: str) -> None:
-    node: dict[str, Any] = {
-        "_target_": "judgelab.finetune.settings.Settings",
-        "name": "t",
-        "model": "m",
-    }
+    node: dict[str, Any] = {"name": "t", "model": "m"}
+    node["_target_"] = "judgelab.finetune.settings.Settings"
     node["prompt"] = {"_target_": "judgelab.core.prompt.Prompt", "file": "second_opinion.txt"}
     with pytest.raises(ConfigError, match=said):
         build(node | changes, "study.settings")
 
 
-def test_what_cannot_run_here_is_refused_and_names_the_setting(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_cannot_run_is_refused_and_names_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     assert check(told(backend="peft")) == "peft"
     if not torch.cuda.is_available():
         assert check(told()) == "peft"
@@ -136,9 +131,7 @@ def job(folder: Path, **changes: Any) -> Job:
     return Job(settings, base, "peft", ROWS, [], folder / "checkpoints", folder / "adapter")
 
 
-def test_steps_batch_and_loss_are_those_of_one_gpu(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_steps_and_loss_are_as_on_one_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trainings = []
     original = transformers.TrainingArguments.__post_init__
     for gpus in (1, 2, 8):

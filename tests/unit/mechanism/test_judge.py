@@ -93,11 +93,9 @@ def test_context_shows_the_source_and_no_context_hides_it() -> None:
 def test_a_prompt_without_the_texts_or_with_more_is_refused_before_it_is_paid(
     template: str, said: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "p.txt").write_text(template)
-    judge, lm = (
-        Judge(Prompt(str(tmp_path / "p.txt")), context=False),
-        ScriptedChat(lambda r: "[[A]]"),
-    )
+    file = tmp_path / "p.txt"
+    file.write_text(template)
+    judge, lm = Judge(Prompt(str(file)), context=False), ScriptedChat(lambda r: "[[A]]")
     with pytest.raises(ConfigError, match=said):
         judge.measure(panel_of(TEXTS), lm, seed=0)
     assert not lm.seen

@@ -36,11 +36,7 @@ def preprocessor(name: str, **given: object) -> Any:
 
 # By an LM
 def test_one_batch_and_every_gap_is_counted_by_its_reason() -> None:
-    replies = {
-        "a0": "The reviewer appreciates it.\nAnd more.",
-        "a1": None,
-        "a2": "I cannot help with that.",
-    }
+    replies = {"a0": "The reviewer appreciates it.\nAnd more.", "a1": None, "a2": "I cannot help."}
     lm = ScriptedChat(lambda request: replies[request.key[2]])
     panel = panel_of([["x {text}", "y", "z", " ", None]])
     done = preprocessor("judgments").apply(panel, lm, seed=0)
@@ -79,10 +75,8 @@ def test_texts_that_are_no_reviews_are_refused(name: str, tmp_path: Path) -> Non
 
 def test_a_prompt_about_restaurants_reads_their_reviews_alone() -> None:
     lm = ScriptedChat(lambda request: "The reviewer appreciates the soup.")
-    step, guests = (
-        preprocessor("restaurant_judgments"),
-        replace(panel_of([["Good soup."]]), task="review"),
-    )
+    step = preprocessor("restaurant_judgments")
+    guests = replace(panel_of([["Good soup."]]), task="review")
     assert step.apply(guests, lm, seed=0).texts == (("The reviewer appreciates the soup.",),)
     assert "restaurant" in lm.seen[0].messages[0].content
     with pytest.raises(ConfigError, match="'peer_review': use preprocessor=identity"):

@@ -72,9 +72,7 @@ def test_a_page_is_short_and_always_lists_disagreements(kind: str, tmp_path: Pat
 
 
 def test_wrongly_passed_texts_stand_first() -> None:
-    said = [
-        (row["people_say"], row["judge_says"]) for row in rows(KINDS["category"], "disagreements")
-    ]
+    said = [(r["people_say"], r["judge_says"]) for r in rows(KINDS["category"], "disagreements")]
     assert said == [("fail", "pass")] * 13 + [("pass", "fail")] * 5
 
 

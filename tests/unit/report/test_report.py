@@ -96,10 +96,8 @@ def marks(figure: Any) -> int:
 @pytest.mark.parametrize("panels", [("clean",), ("clean", "attacked")])
 def test_every_known_value_is_drawn_and_no_other(agents: int, panels: tuple[str, ...]) -> None:
     tables = frames(result(agents, panels, name="A name that is long, with 中文 and $x_1$"))
-    known = {
-        "discrimination": 3 * len(panels),
-        "agent_scores": int(tables["agents"]["value"].notna().sum()),
-    }
+    scores = int(tables["agents"]["value"].notna().sum())
+    known = {"discrimination": 3 * len(panels), "agent_scores": scores}
     for name, count in known.items():
         figure = draw(name, tables).figure
         assert marks(figure) == count

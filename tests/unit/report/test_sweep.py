@@ -50,9 +50,7 @@ def test_the_table_has_one_row_a_job_and_every_part_of_every_number(sweep: Path)
     assert [row["unscored_texts"] for row in rows][:3] == [7, 14, 7]
 
 
-def test_the_best_stands_first_and_is_said_no_louder_than_its_interval(
-    sweep: Path, tmp_path: Path
-) -> None:
+def test_the_best_is_first_and_no_louder_than_its_interval(sweep: Path, tmp_path: Path) -> None:
     found = best_first(jobs(sweep))
     assert [job.number for job in found] == [2, 0, 1, 10]
     ((heading, said),) = answer(found)[:1]
@@ -127,9 +125,7 @@ def test_no_interval_and_many_runs_are_said(tmp_path: Path) -> None:
     ((_, said),) = answer(finished(tmp_path / "few", figures))
     assert "nobody can say how sure" in said and "reach" not in said
     many = [flat("clean/auc", 0.7 + k / 100, 0.6, 0.9) for k in range(9)]
-    assert (
-        "The best of 9 looks better than it is" in answer(finished(tmp_path / "many", many))[0][1]
-    )
+    assert "The best of 9 looks better than it is" in answer(finished(tmp_path / "9", many))[0][1]
 
 
 def test_data_are_not_held_against_each_other(tmp_path: Path) -> None:

@@ -185,13 +185,11 @@ def test_a_model_with_an_offloaded_part_scores_the_same(tmp_path: Any) -> None:
     assert engine.backend != "tree"
 
 
-@pytest.mark.parametrize(
-    ("capability", "refused"), [((7, 5), True), ((7, 0), True), ((8, 0), False)]
-)
+@pytest.mark.parametrize(("version", "refused"), [((7, 5), True), ((7, 0), True), ((8, 0), False)])
 def test_old_gpus_do_without_flash_attention(
-    monkeypatch: pytest.MonkeyPatch, capability: tuple[int, int], refused: bool
+    monkeypatch: pytest.MonkeyPatch, version: tuple[int, int], refused: bool
 ) -> None:
-    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: version)
     config = SimpleNamespace(get_text_config=lambda: SimpleNamespace())
     half = SimpleNamespace(
         device=torch.device("cuda:0"),

@@ -58,10 +58,8 @@ def test_kv_and_tree_equal_rows_at_any_budget(kind: str) -> None:
     assert np.ptp(expected) > 100, "targets must differ for the comparison to mean anything"
     for budget in (1, 16, 100, 1000, 100_000):
         plan = make_plan(jobs, budget)
-        found = {
-            "tree": score_tree(lm, head_of(lm), plan),
-            "kv": score_kv(lm, head_of(lm), plan, budget),
-        }
+        head = head_of(lm)
+        found = {"tree": score_tree(lm, head, plan), "kv": score_kv(lm, head, plan, budget)}
         for way, tokens in found.items():
             assert np.abs(plan.totals(tokens) - expected).max() < SAME, (way, budget)
 

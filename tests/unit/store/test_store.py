@@ -27,9 +27,7 @@ def test_what_cannot_change_a_number_does_not_change_the_fingerprint() -> None:
     assert fingerprint({**CONFIG, "seed": 1}) != base
 
 
-def test_the_source_of_a_class_of_ones_own_counts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_source_of_ones_own_class_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     source = tmp_path / "my_idea_of_novelty.py"
     own = {**CONFIG, "mechanism": {"_target_": "my_idea_of_novelty.Novelty"}}
@@ -114,9 +112,7 @@ def test_what_a_dead_process_left_half_written_goes(tmp_path: Path) -> None:
         assert [path.exists() for path in (*stale, *kept)] == [False, False, True]
 
 
-def test_only_our_own_kinds_of_files_are_code(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_our_kinds_of_files_are_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fingerprint_module, "PACKAGE", tmp_path)
     (tmp_path / "a.py").write_text("1")
     before = code_digest()

@@ -25,20 +25,16 @@ def between(low: float, high: float, n: int = 30) -> Estimate:
     return Estimate((low + high) / 2, low, high, n)
 
 
-def leaderboard(**ranks: tuple[float, float]) -> Answer:
-    rows = [
-        {"candidate": k, "rank_low": low, "rank_high": high} for k, (low, high) in ranks.items()
-    ]
+def leaderboard(**ends: tuple[float, float]) -> Answer:
+    rows = [{"candidate": k, "rank_low": low, "rank_high": high} for k, (low, high) in ends.items()]
     given = {"rows": rows, "mechanism": "mi", "level": 0.9}
     return paragraphs("judgelab.study.leaderboard", "answer.md.j2", **given)
 
 
-def validated(spearman: Estimate | None = None, **given: Any) -> Answer:
-    known = {"mechanism": "gem", "attack": "padding", "expects": "fall", "unchanged": False}
-    known |= {"change": None, "verdict": "", "interval": "95 %", "margin": 0.1}
-    return paragraphs(
-        "judgelab.study.validation", "answer.md.j2", spearman=spearman, **known | given
-    )
+def validated(spearman: Estimate | None = None, **more: Any) -> Answer:
+    base = {"mechanism": "gem", "attack": "padding", "expects": "fall", "unchanged": False}
+    base |= {"change": None, "verdict": "", "interval": "95 %", "margin": 0.1}
+    return paragraphs("judgelab.study.validation", "answer.md.j2", spearman=spearman, **base | more)
 
 
 def flat(key: str, value: float, low: float, high: float) -> dict[str, Any]:
@@ -70,14 +66,10 @@ def tuned(change: Estimate, held_out: int) -> Answer:
 
 
 def ranking(sure: int, pairs: int, agreement: Estimate, r: Estimate) -> Answer:
-    summary: dict[str, Any] = {
-        "ranking/sure_pairs": sure,
-        "ranking/pairs": pairs,
-        "metric": "rating",
-    }
-    summary |= flat("ranking/agreement", agreement.value, agreement.low, agreement.high)
-    summary["ranking/order_of"] = "people"
-    given = {"part": "answer", "summary": summary, "items": 30, "confidence": 0.95}
+    facts: dict[str, Any] = {"ranking/sure_pairs": sure, "ranking/pairs": pairs, "metric": "rating"}
+    facts |= flat("ranking/agreement", agreement.value, agreement.low, agreement.high)
+    facts["ranking/order_of"] = "people"
+    given = {"part": "answer", "summary": facts, "items": 30, "confidence": 0.95}
     given |= {"judge": SimpleNamespace(r=r)}
     return paragraphs("judgelab.study.ranking", "answer.md.j2", **given)
 

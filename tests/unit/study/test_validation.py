@@ -93,7 +93,7 @@ def test_variants_of_one_attack_and_of_the_study_are_cells_of_their_own() -> Non
     assert list(made(jobs).rows["attack"]) == cells
 
 
-LEADERBOARD = {"study": "leaderboard"}
+BOARD = {"study": "leaderboard"}
 VALIDATION = {"study": "validation", "attack": "sentence_deletion"}
 
 
@@ -106,9 +106,7 @@ def ran(root: Path, **given: Any) -> Any:
     return judgelab.run(paths__root=str(root), **{"data": graded(3)} | given)
 
 
-@pytest.mark.parametrize(
-    ("study", "mechanism"), [(LEADERBOARD, "gem_raw"), (VALIDATION, "rouge_l")]
-)
+@pytest.mark.parametrize(("study", "mechanism"), [(BOARD, "gem_raw"), (VALIDATION, "rouge_l")])
 def test_no_agent_is_given_up_for_them(root: Path, study: dict[str, Any], mechanism: str) -> None:
     found = ran(root, mechanism=mechanism, **study)
     assert found.summary.loc["candidates", "value"] == 3, "all of them"
@@ -121,12 +119,8 @@ def test_no_agent_is_given_up_for_them(root: Path, study: dict[str, Any], mechan
         assert found.verdict.startswith("Nothing was changed: sentence_deletion left every text")
 
 
-@pytest.mark.parametrize(
-    ("study", "mechanism"), [(LEADERBOARD, "rouge_l"), (VALIDATION, "gem_raw")]
-)
-def test_what_is_scored_by_itself_needs_none(
-    root: Path, study: dict[str, Any], mechanism: str
-) -> None:
+@pytest.mark.parametrize(("study", "mechanism"), [(BOARD, "rouge_l"), (VALIDATION, "gem_raw")])
+def test_what_is_scored_alone_needs_none(root: Path, study: dict[str, Any], mechanism: str) -> None:
     bare = graded(3).drop(columns="reference")
     found = ran(root, mechanism="length", data=bare, **study)
     assert found.summary.loc["candidates", "value"] == 3

@@ -37,12 +37,9 @@ def panel(*items: Item) -> Panel:
 
 
 def test_rules_find_what_authors_claim_and_concede() -> None:
-    claimed, conceded = claims(PAPER)
-    assert claimed == [
-        "We show that small ones suffice, e.g. on toys.",
-        "Our method gains 3.5 points.",
-    ]
-    assert conceded == ["Batches below 64 spoil it."]
+    pro, con = claims(PAPER)
+    assert pro == ["We show that small ones suffice, e.g. on toys.", "Our method gains 3.5 points."]
+    assert con == ["Batches below 64 spoil it."]
     both = "We did not test it, although our method gains."
     assert claims(both) == ([], [both])
 
@@ -61,11 +58,8 @@ def test_assw_by_rules_is_abstract_and_lists_and_says_that_it_is_offline() -> No
         seed=0,
     )
     first = made.items[0].synopsis or ""
-    claimed, conceded = (
-        "We show that small ones suffice, e.g. on toys.",
-        "Batches below 64 spoil it.",
-    )
-    assert first == f"An abstract.\n\n{HEADINGS[0]}\n{claimed}\n\n{HEADINGS[1]}\n{conceded}"
+    pro, con = "We show that small ones suffice, e.g. on toys.", "Batches below 64 spoil it."
+    assert first == f"An abstract.\n\n{HEADINGS[0]}\n{pro}\n\n{HEADINGS[1]}\n{con}"
     assert [item.synopsis for item in made.items[1:]] == [None, None, None]
     assert made.provenance["synopsis_unwritten"] == {
         "no claim was found": 1,

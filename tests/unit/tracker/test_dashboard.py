@@ -69,9 +69,7 @@ def test_without_credentials_it_says_that_nothing_was_sent(
     assert "nothing was sent" in capsys.readouterr().out
 
 
-def test_without_the_package_it_names_the_extra(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clear(monkeypatch, tmp_path)
     monkeypatch.setenv("WANDB_API_KEY", KEY)
     monkeypatch.setitem(sys.modules, "wandb_workspaces", None)
@@ -99,13 +97,9 @@ def test_what_is_sent_is_what_is_stored_and_saving_twice_leaves_one(
         assert capfd.readouterr().out == first.out
     assert first.err == ""
     assert f"{address}/team/judgelab?nw=judgelab" in first.out
-    assert [view["displayName"] for view in server.views.values()] == [
-        "judgelab",
-        SWEEP,
-        "another's",
-    ]
+    assert [one["displayName"] for one in server.views.values()] == ["judgelab", SWEEP, "another's"]
     assert json.loads(server.charts["judgelab-intervals"]["spec"]) == INTERVALS
-    sent = [_lasting(json.loads(view["spec"])) for view in server.views.values()]
+    sent = [_lasting(json.loads(one["spec"])) for one in server.views.values()]
     made = {"workspace": sent[0], "report": sent[1]}
     if not STORED.is_file():
         STORED.write_text(yaml.safe_dump(made, width=120, allow_unicode=True), "utf-8")

@@ -29,9 +29,7 @@ def two_classes(draw: st.DrawFn) -> tuple[Array, Array]:
 
 
 @given(two_classes())
-def test_row_auc_is_a_count_of_wins_and_half_ties_even_at_infinity(
-    classes: tuple[Array, Array],
-) -> None:
+def test_row_auc_is_wins_and_half_ties_even_at_infinity(classes: tuple[Array, Array]) -> None:
     for auc, good, bad in zip(row_auc(*classes), *classes, strict=True):
         pairs = [
             1.0 if p > n else 0.5 if p == n else 0.0

@@ -38,9 +38,7 @@ def job(folder: Path, words: str, scores: np.ndarray, **more: str) -> SweepJob:
     (run / "records").mkdir(parents=True)
     cells = [(item, agent) for item in ITEMS for agent in AGENTS]
     rows = pd.DataFrame(cells, columns=["item", "agent"]).assign(score=scores.ravel())
-    rows.sample(frac=1, random_state=len(words)).to_parquet(
-        run / "records" / "clean_scores.parquet"
-    )
+    rows.sample(frac=1, random_state=len(words)).to_parquet(run / "records/clean_scores.parquet")
     choices = {"prompts": words, **more}
     given = tuple(f"{key}={value}" for key, value in choices.items())
     result: dict[str, Any] = {"summary": {"mechanism": "gem"}, "notes": []}
