@@ -182,7 +182,7 @@ class JudgmentTable:
             inside = grades[(low <= grades) & (grades <= high)]
             far = (grades < low - slack) | (grades > high + slack)
             whole = 0 < inside.size == grades.size
-            return whole or bool(far.mean() <= STRAYS and len(np.unique(inside)) > 1)
+            return whole or bool(far.sum() <= STRAYS * far.size and len(np.unique(inside)) > 1)
 
         pairs = zip(self.judges, self.verdicts, strict=True)
         given = (one.scaled and fits(grades[~np.isnan(grades)]) for one, grades in pairs)
