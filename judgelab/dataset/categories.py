@@ -18,10 +18,12 @@ from judgelab.dataset.meaning import (
     YES,
     Counts,
     Meaning,
+    Voices,
     is_figure,
     name_of,
     spellings_of,
     tally,
+    voices_of,
     word,
     words_of,
 )
@@ -36,6 +38,7 @@ Sides = Sequence[Collection[str]]
 def categories(
     where: str,
     cells: Counts,
+    raters: Counts,
     choices: Sequence[object] | None,
     labels: Mapping[object, object] | None,
     positive: object,
@@ -43,7 +46,7 @@ def categories(
     """Categories that cells say and settings name.
 
     Args:
-        where: the table, for messages.
+        where, raters: the table, for messages; who of people says which cells.
         choices: names, in order; there are no others.
         labels: name -> its spellings.
         positive: the level that matters; None: of two the yes.
@@ -54,26 +57,26 @@ def categories(
     """
     own_names, same = _settings(choices, labels)
     words = {who: words_of(its, VOID) for who, its in cells.items()}
-    level_of, sides = _levels_of(own_names, same, words, choices is not None)
+    level_of, sides = _levels_of(own_names, same, words, raters, choices is not None)
     judges = {who: tally(its, level_of.__getitem__) for who, its in words.items()}
-    settled = {level_of[one]: name for one, name in own_names.items()}
-    order = list(settled)
+    order = list(settled := {level_of[one]: name for one, name in own_names.items()})
     people, counts = judges.pop(RATERS, Counter[str]()), sum(judges.values(), Counter[str]())
     short = set(filter(_short, counts))
     own, more = set(order), set[str]()
     if choices is None:
-        voices = set(people) or short
-        if all(is_figure(one) or one in PLAIN for one in voices - MISSING):
-            voices -= MISSING  # beside words, None may well be a category
-        own |= voices
+        theirs = set(people) or short
+        if all(is_figure(one) or one in PLAIN for one in theirs - MISSING):
+            theirs -= MISSING  # beside words, None may well be a category
+        own |= theirs
         more = {one for one in short if counts[one] > 1} - own
         _refuse_prose(where, own if len(own) > MOST else own | more)
     names = _names(cells, level_of) | settled
     main = people if choices is None else Counter(order)
     for who, its in judges.items() if main else ():
+        its = _of_words(its, words[who], [*own_names, *words[RATERS]], level_of, own)
         if strange := _strange(its, main, own, more, sides):
-            theirs, its_own = (_names({one: cells[one]}, level_of) for one in (RATERS, who))
-            groups = [(names | theirs | settled)[one] for one in sorted(own)]
+            people_own, its_own = (_names({one: cells[one]}, level_of) for one in (RATERS, who))
+            groups = [(names | people_own | settled)[one] for one in sorted(own)]
             unclear = [its_own[one] for one in sorted(strange)] if own & its.keys() else []
             _refuse_stranger(where, cells, who, groups, unclear)
 
@@ -152,6 +155,15 @@ def _settings(
     return names, same
 
 
+def _vocabularies(voices: Voices) -> Voices:
+    """Words that belong together, as somebody says both, or one of them and a third."""
+    groups = [Counter[str]()]
+    for its in voices:
+        shared = [one for one in groups if not one or one.keys() & its.keys()]
+        groups = [one for one in groups if one not in shared] + [sum(shared, its)]
+    return groups
+
+
 def _opposites(people: Counter[str]) -> Sides:
     """The words for yes and for no: of two categories of people of which everybody knows one,
     the other is its opposite, whatever its word (of ok and nok, nok)."""
@@ -164,23 +176,48 @@ def _opposites(people: Counter[str]) -> Sides:
 
 def _sides(counts: Counter[str], sides: Sides = SIDES) -> list[set[str]]:
     """The words for yes, and those for no; 1 and 0 are none where they stand in a scale."""
-    odd = sum(n for one, n in counts.items() if is_figure(one) and one not in PLAIN)
-    scale = odd * STRAY > counts.total()
+    scale = _has_scale(counts)
     words = {one for one in counts if not (scale and is_figure(one))}
     return [words.intersection(side) for side in sides]
 
 
+def _has_scale(counts: Counter[str]) -> bool:
+    odd = sum(n for one, n in counts.items() if is_figure(one) and one not in PLAIN)
+    return odd * STRAY > counts.total()
+
+
+def _of_words(
+    counts: Counter[str],
+    words: Counter[str],
+    named: Iterable[str],
+    level_of: Mapping[str, str],
+    own: Collection[str],
+) -> Counter[str]:
+    """Levels of a judge, by its ``words``; without people's where these are all ``named`` in words
+    and the judge's are figures of a scale: beside 5 its 1 is no yes."""
+    common = [one for one in words if level_of[one] in own]
+    if _has_scale(words) and all(map(is_figure, common)) and not any(map(is_figure, named)):
+        return Counter({one: n for one, n in counts.items() if one not in own})
+    return counts
+
+
 def _levels_of(
-    order: Iterable[str], same: Mapping[str, str], words: Mapping[str, Counter[str]], closed: bool
+    order: Iterable[str],
+    same: Mapping[str, str],
+    words: Mapping[str, Counter[str]],
+    raters: Counts,
+    closed: bool,
 ) -> tuple[dict[str, str], Sides]:
     """Word -> its level; where nobody says two yeses all of them are one, and so with no. And the
     words for each. ``closed``: whether ``order`` has all categories of people."""
     spellings = [*order, *same, *(one for its in words.values() for one in its)]
     level_of = {one: same.get(one, one) for one in spellings}
     settled = Counter([*order])
-    voices = [settled, *(tally(its, level_of.__getitem__) for its in words.values())]
-    people = Counter[str]() if closed else tally(words[RATERS], level_of.__getitem__)
-    sides, common = _opposites(settled + people), dict[str, str]()
+    people = [tally(its, level_of.__getitem__) for its in voices_of(raters, VOID)]
+    judges = [tally(its, level_of.__getitem__) for who, its in words.items() if who != RATERS]
+    voices, common = [settled, *people, *judges], dict[str, str]()
+    pairs = [_opposites(settled + its) for its in _vocabularies([] if closed else people)]
+    sides = [frozenset[str]().union(*side) for side in zip(*pairs, strict=True)]
     for side in zip(*(_sides(its, sides) for its in voices), strict=True):  # a set of each voice
         if all(len(its) <= 1 for its in side):
             one = set[str]().union(*side)

@@ -3,9 +3,9 @@
 1. Of pairs they are preferences: names of the two texts, usual words, or numbers of one coding.
 2. Of texts they are categories where people say a yes or a no, or two words, or two whole numbers,
    unless a judge answers these with more than two numbers; else grades, if most are numbers.
-3. A word is what a cell says, however it is spelled (``word``). Where nobody says two words for yes
-   all of these are one category, and so with no; of two categories of people one of which is such
-   a word the other is its opposite, whatever its word.
+3. A word is what a cell says, however it is spelled (``word``). Where nobody, no judge and no
+   rater, says two words for yes all of these are one category, and so with no; of two categories
+   of people one of which is such a word the other is its opposite, whatever its word.
 4. A category is what people say, and a short word that judges say twice.
 
 A judge that shares no word with people is refused, and one whose word may be one of people's two
@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from judgelab.core.errors import ConfigError, some
@@ -31,6 +31,9 @@ RATERS = ""
 
 Counts = Mapping[str, Counter[str]]
 """Who (``RATERS``, or a judge) -> cell, or word -> how often."""
+
+Voices = Sequence[Counter[str]]
+"""Word -> how often, of each who may have words of its own."""
 
 MOST_GRADE = 1e12  # numbers beyond this are identifiers or faults
 MOST = 50  # more categories than these are free text
@@ -146,12 +149,12 @@ def readings_line(readings: Mapping[str, Counter[float | str]]) -> str:
     return line if len(line) <= 300 else line[:297] + "..."
 
 
-def kind_of(counts: Counts, has_order: bool) -> Kind:
+def kind_of(counts: Counts, people: Voices, has_order: bool) -> Kind:
     """Whether texts have grades or categories, by the words of people (without people: of judges).
 
     ``has_order``: whether a setting says which of two words the higher number is.
     """
-    main = [counts[RATERS]] if counts[RATERS] else [its for its in counts.values() if its]
+    main = people or [its for its in counts.values() if its]
     total = sum(main, Counter[str]())
     figures = Counter({one: n for one, n in total.items() if is_figure(one)})
     yes_or_no = bool(main) and all(map(_yes_or_no, main))
@@ -176,6 +179,13 @@ def words_of(cells: Mapping[str, int], blank: Collection[str] = MISSING) -> Coun
     return Counter({one: n for one, n in tally(cells, word).items() if one not in blank})
 
 
+def voices_of(raters: Counts, blank: Collection[str] = MISSING) -> Voices:
+    """What each rater says, by cells; those of one word together, who show no pair of words."""
+    people = [words_of(its, blank) for its in raters.values()]
+    rest = sum((its for its in people if len(its) < 2), Counter[str]())
+    return [its for its in people if len(its) > 1] + [rest] * bool(rest)
+
+
 def _yes_or_no(answers: Collection[str]) -> bool:
     """Whether these are a yes, a no, or both, in words that everybody knows."""
     its = set(answers)
@@ -190,16 +200,19 @@ def _has_grades(counts: Counter[str], two: Collection[str]) -> bool:
     return 2 * sum(figures.values()) >= counts.total() and beyond * STRAY > counts.total()
 
 
-def grades(counts: Counts, positive: object) -> Meaning:
-    """Grades; where people say two words as pass and fail, and judges give numbers, 1 and 0;
-    ConfigError where positive is none of two words."""
-    people = set(counts[RATERS])
-    figures = len(people) > 2 or all(map(is_figure, people))
+def grades(voices: Voices, positive: object) -> Meaning:
+    """Grades; where each of people says two words as pass and fail, and judges give numbers, 1 and
+    0; ConfigError where positive is none of two words."""
+    people, yes_or_no = set[str]().union(*voices), all(map(_yes_or_no, voices))
     if positive is None:
-        yes_or_no = not figures and _yes_or_no(people)
-        return Meaning("grade", words={one: float(one in YES) for one in YES | NO if yes_or_no})
+        known = YES | NO if yes_or_no and not all(map(is_figure, people)) else ()
+        return Meaning("grade", words={one: float(one in YES) for one in known})
     top = spellings_of(positive)
-    if figures or not top & people:
+    if yes_or_no:  # whoever says it in another word
+        top = top.union(*(side for side in SIDES if top & side))
+    # a number is its own grade, whatever a setting says
+    scale = any(map(is_figure, people)) or (len(people) > 2 and not yes_or_no)
+    if scale or not top & people:
         raise ConfigError(
             f"dataset.positive={positive!r} names a category, but this table holds grades or "
             "preferences: leave it out, or set dataset.kind=category."

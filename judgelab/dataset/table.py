@@ -15,7 +15,7 @@ the settings that choose.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -29,7 +29,15 @@ from judgelab.dataset.categories import categories
 from judgelab.dataset.columns import COLUMNS, Layout, Wide, layout
 from judgelab.dataset.files import Records, of_frame, refuse
 from judgelab.dataset.logs import Log, file_facts, read_files
-from judgelab.dataset.meaning import RATERS, Meaning, grades, kind_of, preferences, words_of
+from judgelab.dataset.meaning import (
+    RATERS,
+    Meaning,
+    grades,
+    kind_of,
+    preferences,
+    voices_of,
+    words_of,
+)
 from judgelab.dataset.people import with_labels
 from judgelab.dataset.provenance import check_keys
 from judgelab.dataset.rows import Category, JudgedRow, near, table_rows
@@ -169,18 +177,23 @@ class LabelledTable(LimitedDataset):
     def _meaning(self, rows: Sequence[JudgedRow], where: str) -> Meaning:
         """How cells are read, from settings and cells."""
         of_texts, of_pairs = {RATERS: Counter[str]()}, dict[str, Counter[str]]()
+        raters = defaultdict[str, Counter[str]](Counter)  # each by itself, of texts
         for row in rows:
             counts, names = (of_pairs, (row.agent, row.other)) if row.other else (of_texts, ())
             opinions = [(RATERS, one.cell) for one in row.labels]
             for who, cell in (*opinions, *((one.who, one.cell) for one in row.verdicts)):
                 if cell.strip() and cell.strip() not in names:
                     counts.setdefault(who, Counter())[cell] += 1
+            for one in row.labels if not row.other else ():
+                raters[one.who][one.cell] += 1
+        people = voices_of(raters)
         words = {who: words_of(its) for who, its in of_texts.items()}
         kind = self.kind or ("preference" if any(row.other for row in rows) else None)
-        kind = kind or kind_of(words, self.positive is not None)
+        kind = kind or kind_of(words, people, self.positive is not None)
         if kind == "category" or self.categories or self.labels:
-            return categories(where, of_texts, self.categories or None, self.labels, self.positive)
-        alone = grades(words, self.positive)
+            choices = self.categories or None
+            return categories(where, of_texts, raters, choices, self.labels, self.positive)
+        alone = grades(people, self.positive)
         if kind == "grade":
             return alone
         return preferences(of_pairs, self.preferences, alone.words, self.numbering == "shown")

@@ -116,9 +116,7 @@ def test_letters_may_name_what_was_shown_first(tmp_path: Path) -> None:
     assert same(shown.verdicts[0], [[1, 0], [np.nan, 1]])
 
 
-@pytest.mark.parametrize(
-    "cells", ["1 2 0", "1 0 0.5", "1 -1 0", "model_a model_b tie", "x y equal"]
-)
+@pytest.mark.parametrize("cells", ["1 2 0", "1 0 .5", "1 -1 0", "model_a model_b tie", "x y same"])
 def test_preferences_are_read_as_they_are_written(tmp_path: Path, cells: str) -> None:
     rows = [f"{k},x,y,{cell}" for k, cell in enumerate(cells.split())]
     found = judged(load(tmp_path, "\n".join(["id,agent,other,preference", *rows])))
@@ -270,15 +268,13 @@ def test_odd_cells_of_columns_that_mean_nothing_do_not_matter(tmp_path: Path) ->
 ODD = ["", "1", "2", "A", "x", "tie", "nan", "1e400", "-0", "9" * 400, "4,5", "\x00"]
 REST = st.sampled_from([True, False, None, [1]])
 CELLS = st.one_of(st.sampled_from(ODD), st.text(max_size=6), st.floats(), st.integers(), REST)
-WORDS = """
-id agent other human preference judge order verdict score rater words turn text stratum Note
-"""
+WORDS = (
+    "id agent other human preference judge order verdict score rater words turn text stratum Note"
+)
 NAMES = st.sampled_from(WORDS.split())
 
 
-@settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=30, deadline=None, suppress_health_check=[*HealthCheck])
 @given(rows=st.lists(st.dictionaries(NAMES, CELLS, max_size=8), max_size=6), raw=st.binary())
 def test_odd_cells_read_or_refused(tmp_path: Path, rows: list[dict[str, Any]], raw: bytes) -> None:
     """Nothing but a sentence: no other error, whatever a file holds."""

@@ -126,6 +126,8 @@ def test_words_without_a_match_are_asked_about() -> None:
     assert "judge 'g' says 'ok', 'unsafe' and 'wrong'" in refusal(LONG, *three)
     codes = [(k % 2 + 1, "g", "AB"[k % 2]) for k in range(8)]
     assert "dataset.labels" in refusal(LONG, *codes)
+    scale = [(("ok", "nok")[k % 2], k % 2, k % 6) for k in range(12)]
+    assert "judge 'b' says '0'" in refusal(("id", "human", "a", "b"), *scale, judges=["a", "b"])
 
 
 @pytest.mark.parametrize("its", [*SPELLINGS, *HALF_KNOWN])
@@ -156,15 +158,31 @@ def test_other_words_give_the_same_figures_or_a_refusal(theirs: Any, its: Any) -
         ("good fair poor", "good fair bad", {}, "'bad'"),
     ],
 )
-def test_a_word_that_may_be_a_category_is_no_further_one(
-    labels: str, verdicts: str, setting: Any, outcome: Any
-) -> None:
+def test_a_word_may_be_a_category(labels: str, verdicts: str, setting: Any, outcome: Any) -> None:
     one, two = labels.split(), verdicts.split()
     rows = [(one[k % len(one)], "g", two[k % len(two)]) for k in range(24)]
     if isinstance(outcome, str):
         assert f"which of people's categories it means by {outcome}: " in refusal(LONG, *rows)
     else:
         assert {*table_of(LONG, *rows, **setting).levels} == outcome
+
+
+@pytest.mark.parametrize("ann", [("yes", "no"), ("ok", "nok")])
+@pytest.mark.parametrize("bob", [*SPELLINGS, ("correct", "wrong")])
+def test_each_rater_has_words_of_its_own(ann: Any, bob: Any) -> None:
+    """So has one who never says no; who says two yeses means two categories."""
+    head, who = ("id", *"abcg"), {"raters": ["a", "b", "c"], "judges": ["g"]}
+    labels = [(ann[k % 3 == 0], bob[k % 4 == 0], "y") for k in range(24)]
+    rows = [(*said, ann[k % 2]) for k, said in enumerate(labels)]
+    found = table_of(head, *rows, kind="category", **who)
+    good = (found.labels == found.levels.index(found.positive)).tolist()
+    assert len(found.levels) == 2 and good == [[k % 3 > 0, k % 4 > 0, 1] for k in range(24)]
+    if "no" in ann:
+        assert table_of(head, *rows, **who).digest == found.digest
+        read = table_of(head, *((*said, k / 24) for k, said in enumerate(labels)), **who)
+        assert read.kind == "grade" and read.labels.tolist() == good
+    more = [("good", "good", "y", "good"), ("ok", "bad", "y", "bad"), ("bad", "good", "y", "ok")]
+    assert len(table_of(head, *more * 2, **who).levels) == 4
 
 
 def test_words_and_grades_need_to_know_which_end_is_which() -> None:
@@ -229,16 +247,13 @@ def test_other_studies_have_grades_of_two_categories() -> None:
     for panel in (numbers, words):
         assert [item.human["response"] for item in panel.items] == [1.0, 0.5, 0.0]
         assert [item.scores["gpt"]["response"] for item in panel.items] == [1.0, 0.0, 1.0]
-    letters = panel_of(columns, ("A", "A", "A"), ("A", "B", "B"), **setting)
-    assert letters.items[0].human == {} and letters.items[0].scores == {}
+    item, _ = panel_of(columns, ("A", "A", "A"), ("A", "B", "B"), **setting).items
+    assert item.human == {} and item.scores == {}
 
 
-@pytest.mark.parametrize(
-    ("column", "role", "name"),
-    [("sorce", "source", "source"), ("modle", "agent", "model"), ("lable", "human", "label")],
-)
-def test_a_misspelled_column_is_named(column: str, role: str, name: str) -> None:
-    rows = [("a", k) for k in range(4)]
+@pytest.mark.parametrize("said", ["sorce source source", "modle agent model", "lable human label"])
+def test_a_misspelled_column_is_named(said: str) -> None:
+    (column, role, name), rows = said.split(), [("a", k) for k in range(4)]
     said = refusal(("id", column, "score"), *rows)
     assert f"has no column '{name}'; there is '{column}': rename it" in said
     assert f"dataset.columns.{role}={column}" in said
@@ -260,26 +275,19 @@ def test_numbers_without_measure_are_no_grades() -> None:
 
 
 WORDS = st.sampled_from(["pass", "fail", "Fail", "unsure", "maybe", "", "no idea " * 9])
+ROWS = st.lists(st.tuples(st.booleans(), WORDS, WORDS), max_size=12)
 
 
 @settings(max_examples=40, deadline=None)
-@given(
-    data=st.lists(st.tuples(st.booleans(), WORDS, WORDS), max_size=12),
-    spelled=st.sampled_from(SPELLINGS),
-    shuffled=st.randoms(use_true_random=False),
-)
-def test_order_spelling_and_names_do_not_matter(
-    data: list[tuple[bool, str, str]], spelled: tuple[Any, Any], shuffled: Any
-) -> None:
+@given(ROWS, st.sampled_from(SPELLINGS), st.randoms(use_true_random=False))
+def test_order_spelling_and_names_do_not_matter(data: Any, spelled: Any, shuffled: Any) -> None:
     """Rows and columns shuffled, ids renamed, people's labels spelled otherwise: one table."""
     data = [(True, "pass", "pass"), (False, "fail", "fail"), *data]
     rows = [
         {"id": f"q{k:02}", "human": "yes" if yes else "no", "a": one, "b": two}
         for k, (yes, one, two) in enumerate(data)
     ]
-    other = [
-        {**row, "id": f"z{row['id'][1:]}", "human": spelled[row["human"] == "no"]} for row in rows
-    ]
+    other = [row | {"id": f"z{row['id']}", "human": spelled[row["human"] == "no"]} for row in rows]
     names = ["id", "human", "a", "b"]
     shuffled.shuffle(other)
     shuffled.shuffle(names)
