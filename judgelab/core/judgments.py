@@ -185,8 +185,8 @@ class JudgmentTable:
             return whole or bool(far.sum() <= STRAYS * far.size and len(np.unique(inside)) > 1)
 
         pairs = zip(self.judges, self.verdicts, strict=True)
-        given = (one.scaled and fits(grades[~np.isnan(grades)]) for one, grades in pairs)
-        return np.fromiter(given, np.bool_, len(self.judges))
+        answers = (one.scaled and fits(grades[~np.isnan(grades)]) for one, grades in pairs)
+        return np.fromiter(answers, np.bool_, len(self.judges))
 
     @property
     def clusters(self) -> NDArray[np.intp]:

@@ -205,8 +205,8 @@ def grades(voices: Voices, positive: object) -> Meaning:
     0; ConfigError where positive is none of two words."""
     people, yes_or_no = set[str]().union(*voices), all(map(_yes_or_no, voices))
     if positive is None:
-        known = YES | NO if yes_or_no and not all(map(is_figure, people)) else ()
-        return Meaning("grade", words={one: float(one in YES) for one in known})
+        sides = YES | NO if yes_or_no and not all(map(is_figure, people)) else ()
+        return Meaning("grade", words={one: float(one in YES) for one in sides})
     top = spellings_of(positive)
     if yes_or_no:  # whoever says it in another word
         top = top.union(*(side for side in SIDES if top & side))
