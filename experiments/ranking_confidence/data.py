@@ -11,7 +11,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgelab.core.errors import DataError
-from judgelab.core.panel import Panel
 from judgelab.dataset.table import LabelledTable
 
 Array = NDArray[np.float64]
@@ -62,7 +61,7 @@ def _rose(folder: Path) -> Iterator[Cell]:
     rows = rose_scores(folder)
     rows = rows.rename(columns={"example_id": "id", "system": "agent", "acu": "human"})
     figures = [str(name) for name in rows.select_dtypes("number") if name != "human"]
-    for cell in _cells(_panel(rows[["id", "agent", "human", *figures]]), "RoSE"):
+    for cell in _cells(rows[["id", "agent", "human", *figures]], "RoSE"):
         if cell.judge in NO_METRICS:
             continue
         people = cell.judge in ("prior", "ref_free", "ref_based")
@@ -72,7 +71,7 @@ def _rose(folder: Path) -> Iterator[Cell]:
 
 def _summeval(folder: Path) -> Iterator[Cell]:
     for dimension in DIMENSIONS if any((folder / "summeval").glob("*judge*.parquet")) else ():
-        for cell in _cells(_panel(summeval_table(folder, dimension)), f"SummEval {dimension}"):
+        for cell in _cells(summeval_table(folder, dimension), f"SummEval {dimension}"):
             yield replace(cell, group="SummEval, LM judges")
 
 
@@ -90,17 +89,17 @@ def summeval_table(folder: Path, dimension: str) -> pd.DataFrame:
     return people[["id", "agent", "human"]].merge(wide.reset_index(), how="left")
 
 
-def _panel(rows: pd.DataFrame) -> Panel:
-    """The panel of a table whose columns but the first three are judges."""
-    return LabelledTable(kind="grade", judges=[str(name) for name in rows][3:]).of(rows)
-
-
-def _cells(panel: Panel, data: str) -> Iterator[Cell]:
-    systems = tuple(agent.name for agent in panel.agents)
-    human = _array([[item.human.get(name, np.nan) for name in systems] for item in panel.items])
-    judges = dict.fromkeys(name for item in panel.items for name in item.scores)
+def _cells(rows: pd.DataFrame, data: str) -> Iterator[Cell]:
+    """Of a table whose columns but the first three are judges; in its own order, as resamples are
+    drawn by place."""
+    panel = LabelledTable(kind="grade", judges=[str(name) for name in rows][3:]).of(rows)
+    systems = tuple(str(name) for name in rows["agent"].unique())
+    by_id = {item.id: item for item in panel.items}
+    items = [by_id[str(name)] for name in rows["id"].unique()]
+    human = _array([[item.human.get(name, np.nan) for name in systems] for item in items])
+    judges = dict.fromkeys(name for item in items for name in item.scores)
     for judge in judges:
-        metric = [[i.scores.get(judge, {}).get(s, np.nan) for s in systems] for i in panel.items]
+        metric = [[i.scores.get(judge, {}).get(s, np.nan) for s in systems] for i in items]
         yield Cell(data, judge, data, systems, human, _array(metric))
 
 

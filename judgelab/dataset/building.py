@@ -112,7 +112,8 @@ class PanelBuilder:
                     why += " (if it is people's label of a text: dataset.columns.human=COLUMN)"
                 raise DataError(why)
         if row.turn == row.turn:  # the last label's counts
-            self.facts["turn", *key] = (row.turn, row.line)
+            before, _ = self.facts.get(("turn", *key), (row.turn, 0))
+            self.facts["turn", *key] = (max(before, row.turn), row.line)
 
     def _add_opinions(self, row: JudgedRow, key: Key, swapped: bool) -> None:
         """Keep labels, and verdicts or why they are missing."""

@@ -24,7 +24,7 @@ class Jsonl(LimitedDataset):
     """Items, responses and human scores of a user's own, as ``docs/datasets.md`` says.
 
     An agent that is absent from a line, or null there, did not answer that item: its text is
-    None and stays unscored. Columns follow ``agents``, then the order of first appearance.
+    None and stays unscored. Columns follow ``agents``, then the names.
     """
 
     path: str

@@ -40,7 +40,7 @@ from judgelab.dataset.meaning import (
 )
 from judgelab.dataset.people import with_labels
 from judgelab.dataset.provenance import check_keys
-from judgelab.dataset.rows import Category, JudgedRow, near, table_rows
+from judgelab.dataset.rows import Category, JudgedRow, in_order, near, table_rows
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -151,6 +151,7 @@ class LabelledTable(LimitedDataset):
 
     def _build(self, rows: Sequence[JudgedRow], where: str, noun: str) -> dict[str, PanelBuilder]:
         """What rows say by each criterion; of several the texts alone, under "", come first."""
+        rows = in_order(rows)
         names = sorted({row.criterion for row in rows if row.criterion})
         nameless = [row for row in rows if not row.criterion and (row.labels or row.verdicts)]
         why = "criterion is empty, and other rows have one"

@@ -143,9 +143,7 @@ def test_the_parquet_branch_and_a_pinned_commit_are_read(hub: FakeHub) -> None:
     assert chosen.items[0].source == "text 0"
 
 
-def test_what_was_downloaded_is_there_without_a_network(
-    hub: FakeHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_downloads_are_there_offline(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
     online = on_hub().load()
     monkeypatch.setenv("HF_ENDPOINT", CLOSED)
     assert on_hub().load().provenance == online.provenance
@@ -157,9 +155,7 @@ def test_what_was_downloaded_is_there_without_a_network(
         on_hub(split="train").load()
 
 
-def test_a_cache_with_half_of_a_split_is_not_taken_for_the_split(
-    hub: FakeHub, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_half_a_split_is_none(hub: FakeHub, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     on_hub().load()
     next(cache.rglob("test-00001-of-00002.parquet")).unlink()
     monkeypatch.setenv("HF_ENDPOINT", CLOSED)

@@ -96,22 +96,15 @@ SUMMEVAL = {
 
 
 @pytest.mark.parametrize(
-    ("name", "row", "agents", "grades", "recorded"),
+    "layout",
     [
         ("rose", ROSE, ["bart", "brio"], [[0.5, 0.0]], {"normalized_acu": [0.4, 0.0]}),
         ("summeval_ratings", SUMMEVAL, ["system_01", "system_02"], [[1.3333, 5.0]], {}),
     ],
 )
-def test_the_hubs_layouts(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
-    row: dict[str, Any],
-    agents: list[str],
-    grades: list[list[float]],
-    recorded: dict[str, list[float]],
-) -> None:
+def test_the_hubs_layouts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layout: Any) -> None:
     """As the datasets' authors document them, through the real parquet reader."""
+    name, row, agents, grades, recorded = layout
     pd.DataFrame([row]).to_parquet(tmp_path / "0000.parquet")
     from judgelab.dataset import provenance
 

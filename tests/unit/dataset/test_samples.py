@@ -91,7 +91,7 @@ DOCS = Path(__file__).resolve().parents[3] / "docs" / "datasets.md"
 SAID = re.compile(r"```csv\n(.*?)```\n\n    python run.py (.*?)\n", re.DOTALL)
 EXAMPLES = SAID.findall(DOCS.read_text(encoding="utf-8"))
 WANTED = [  # kind, raters, truth, verdicts of each judge
-    ("grade", ("ann", "bob"), [2.5, 5], [[[4], [5]]]),
+    ("grade", ("ann", "bob"), [5, 2.5], [[[5], [4]]]),
     ("preference", ("people",), [0, 0.5], [[[0, 0], [1, np.nan]]]),
     ("category", ("people",), [1, 2, 0], [[[2], [2], [np.nan]]]),
     ("preference", ("ann", "bob"), [0, 0.75], [[[0, 0], [1, 0]], [[1, np.nan], [0, np.nan]]]),

@@ -69,24 +69,16 @@ def test_the_four_spellings_are_one_table() -> None:
     assert len({one.digest for one in probable}) == 1
 
 
-@pytest.mark.parametrize(
-    ("labels", "verdicts", "kind"),
-    [
-        ("1 0 1 0", "1 0 0 1", "category"),
-        ("1 1 1 1", "1 0 0 1", "category"),  # people never failed one
-        ("3 4 4 3", "3 4 3 3", "category"),
-        ("A B A A", "A B B B", "category"),
-        ("1 0 1 0", "4 2 5 1", "grade"),
-        ("1 0 1 0", "3 5 5 3", "grade"),
-        ("1 2 3 1", "1 0 1 0", "grade"),
-        (".5 1 .5 1", "1 1 .5 1", "grade"),
-        ("1 0 NA 0", "1 0 0 1", "category"),
-    ],
-)
-def test_grades_and_categories(labels: str, verdicts: str, kind: str) -> None:
-    rows = list(zip(labels.split(), "gggg", verdicts.split(), strict=True))
-    assert table_of(LONG, *rows).kind == kind
-    assert table_of(LONG, *rows, kind="grade").kind == "grade" if kind == "grade" else True
+TWO = ["1010 1001", "1111 1001", "3443 3433", "ABAA ABBB", "10-0 1001"]  # -: no label, h: one half
+SCALES = ["1010 4251", "1010 3553", "1231 1010", "h1h1 11h1"]
+
+
+@pytest.mark.parametrize("cells", [*TWO, *SCALES])
+def test_grades_and_categories(cells: str) -> None:
+    people, judge = ([{"h": ".5", "-": "NA"}.get(x, x) for x in side] for side in cells.split())
+    rows = list(zip(people, "gggg", judge, strict=True))
+    assert table_of(LONG, *rows).kind == ("category" if cells in TWO else "grade")
+    assert cells in TWO or table_of(LONG, *rows, kind="grade").kind == "grade"
 
 
 def test_a_stray_number_does_not_make_grades() -> None:
@@ -295,7 +287,7 @@ def test_order_spelling_and_names_do_not_matter(data: Any, spelled: Any, shuffle
     for frame in (pd.DataFrame(rows), pd.DataFrame(other)[names]):
         table = LabelledTable(judges=["a", "b"]).of(frame).judgments
         assert table is not None
-        table = table.of("ab").at(np.argsort(table.units.item))
+        table = table.of("ab")
         judges = str(table.facts["read"]).partition("judge")[2]
         values = table.labels.tolist(), np.nan_to_num(table.verdicts, nan=-1).tolist()
         results.append((table.levels, table.positive, *values, table.reasons, judges))

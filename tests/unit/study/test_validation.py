@@ -102,8 +102,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("root")
 
 
-def ran(root: Path, **given: Any) -> Any:
-    return judgelab.run(paths__root=str(root), **{"data": graded(3)} | given)
+def ran(root: Path, *words: str, **given: Any) -> Any:
+    return judgelab.run(*words, paths__root=str(root), **{"data": graded(3)} | given)
 
 
 @pytest.mark.parametrize(("study", "mechanism"), [(BOARD, "gem_raw"), (VALIDATION, "rouge_l")])
@@ -131,3 +131,20 @@ def test_what_is_scored_alone_needs_none(root: Path, study: dict[str, Any], mech
             ran(root, mechanism="bleu", data=bare)
         peers = ran(root, mechanism="rouge", mechanism__peers=True, data=bare)
         assert "peer" in peers.records["clean_measurements"]
+
+
+MECHANISMS = {"discernment": "length", "screen": "mi", "symmetry": "gem preprocessor=identity"}
+RECORDED = "audit discrimination leaderboard qualification ranking_confidence validation"
+
+
+@pytest.mark.parametrize("study", [*MECHANISMS, *RECORDED.split()])
+def test_rows_may_come_in_any_order(root: Path, study: str) -> None:
+    """Bootstraps, shuffled labels and folds are drawn by place, and rows had no other."""
+    table = graded(10)
+    table["j"] = [len(text) % 7 for text in table["text"]]
+    words = f"study={study} mechanism={MECHANISMS.get(study, 'recorded_scores')}"
+    given: dict[str, Any] = {"dataset__judges": ["j"], "dataset__kind": "grade"}
+    given |= {"study__bootstrap": 30, "study__pairs": 2} if study == "ranking_confidence" else {}
+    first, second = (ran(root, words, data=data, **given) for data in (table, table[::-1]))
+    assert first.path != second.path and first.verdict == second.verdict
+    assert first.summary.equals(second.summary)
