@@ -96,14 +96,20 @@ def calibrate(
     Of ratings of the originals minus those of the perturbed texts [items, metrics], NaN where
     either is unscored. Which of an item's two texts was the perturbed one is drawn anew for each
     item, for all metrics together, so ties, zeros and correlation between metrics stay as they are.
+    Where there are no more ways to swap them than ``replicates``, each way counts once.
     """
     falls = tidy(differences).T
-    metrics, items = falls.shape
+    metrics, unscored = len(falls), np.isnan(falls).all(axis=-1)
     ranks = signed_ranks(falls)
-    unswapped = np.random.default_rng((seed, 2)).random((items, replicates)) < 0.5
+    moved = (ranks > 0).any(axis=0)  # of other items labels change nothing
+    ranks, falls, items = ranks[:, moved], falls[:, moved], np.arange(np.count_nonzero(moved))
+    if 2 ** len(items) <= replicates:
+        unswapped = (np.arange(2 ** len(items)) >> items[:, None]) % 2 == 0
+    else:
+        unswapped = np.random.default_rng((seed, 2)).random((len(items), replicates)) < 0.5
     sums = (ranks * (falls > 0)) @ unswapped + (ranks * (falls < 0)) @ ~unswapped
     log_p = log_tail(ranks, sums, how.method).T
-    log_p[:, np.isnan(falls).all(axis=-1)] = np.nan
+    log_p[:, unscored] = np.nan
     d, d_ew = combine_metrics(log_p, metric_weights(metrics, weights), how.combine)
     return _bar(d), _bar(d_ew)
 

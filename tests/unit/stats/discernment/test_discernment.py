@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -185,8 +186,20 @@ def test_the_calibrated_threshold_holds_its_level() -> None:
     for seed in range(200):
         first, second = likert(rng, 60, 3), likert(rng, 60, 3)
         bar = calibrate(first - second, how=how, replicates=200, seed=seed)
-        passed.append(discernment(first, second, how=How(combine="printed")).d > bar[0])
+        passed.append(discernment(first, second, how=how).d > bar[0])
     assert 0.015 <= np.mean(passed) <= 0.09
+
+
+def test_a_threshold_on_few_items_is_exact_and_unmoved_items_change_none() -> None:
+    for items, draws in ((4, 50), (8, 300), (30, 50)):
+        falls = np.random.default_rng(items).normal(size=(items, 1))
+        bars = {calibrate(falls, replicates=draws, seed=seed) for seed in range(4)}
+        assert calibrate(np.vstack([[[0.0], [np.nan]], falls]), replicates=draws) in bars
+        assert (len(bars) == 1) == (items < 30), "seeds do not matter"
+        if items < 30:
+            swaps = np.array(list(product((1, -1), repeat=items))) * falls[:, 0]
+            d = -signed_rank_log_p(swaps) / np.log(20)
+            assert (d > min(bars)[0] + 1e-9).mean() <= 0.05 < (d > min(bars)[0] - 1e-9).mean()
 
 
 def test_thresholds_of_averages_and_minima_hold_their_level() -> None:

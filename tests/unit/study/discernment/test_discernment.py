@@ -87,9 +87,7 @@ def test_n_is_what_each_figure_rests_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("items", [1, 4, 6])
-def test_where_chance_cannot_be_excluded_nothing_is_said_not_to_be_seen(
-    tmp_path: Path, items: int
-) -> None:
+def test_where_chance_is_open_nothing_counts_as_unseen(tmp_path: Path, items: int) -> None:
     """Of four references D is .926 at most; a judge that rated all changed texts lower "did not
     see" them."""
     context = lab(tmp_path, ScriptedChat(counts_typos), panel=references().head(items))
@@ -167,9 +165,7 @@ PEERS: list[Mechanism] = [Mi(), TvdMi(Prompt("tvd_mi.txt")), Judge(Prompt("judge
 
 
 @pytest.mark.parametrize("mechanism", PEERS, ids=lambda m: m.name)
-def test_mechanisms_that_hold_texts_against_one_another_are_refused_unasked(
-    tmp_path: Path, mechanism: Mechanism
-) -> None:
+def test_comparing_mechanisms_are_refused_unasked(tmp_path: Path, mechanism: Mechanism) -> None:
     """Perturbations as peers would pay a text for agreeing with damaged ones."""
     lm = replace(NOBODY, capabilities=frozenset(Capability))  # it fails on every question
     study = Discernment(only=["entities_minor"], by="lm", **QUICK)
