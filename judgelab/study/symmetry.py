@@ -29,9 +29,10 @@ HEADLINES = (
 class Symmetry(Study):
     """Correlation of log P(x) + log P(y | x) with log P(y) + log P(x | y), over pairs.
 
-    Each unordered pair of texts of one item enters once (the paper enters it twice, and prints
-    Pr[x] Pr[x | y] where Pr[x] Pr[y | x] is meant). Length alone drives the correlation of sums,
-    so the same per token stands beside it.
+    Each pair of texts of one item enters in both orders, as in the paper, which prints
+    Pr[x] Pr[x | y] where Pr[x] Pr[y | x] is meant, and counts pairs as independent; here intervals
+    are over items. Length alone drives the correlation of sums, so the same per token stands beside
+    it.
     """
 
     def ask(self, context: Context) -> None:

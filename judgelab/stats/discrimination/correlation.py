@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -132,7 +133,8 @@ def joint_symmetry(
 ) -> Mapping[tuple[str, str], Estimate]:
     """Correlation of log P(x) + log P(y|x) with log P(y) + log P(x|y), clustered by item.
 
-    Each unordered pair enters once, x being the agent that comes first (the paper: both orders).
+    Each pair of agents enters as (x, y) and as (y, x), as in the paper, so that no order of agents
+    decides which of two sums is which; intervals are over items, which that does not narrow.
 
     Args:
         conditional: [items, agents x, agents y] log P(y|x), nats; the diagonal is never read.
@@ -143,16 +145,21 @@ def joint_symmetry(
             spearman or pearson) -> estimate; n counts items, unscored pairs.
     """
     cross = np.asarray(conditional, dtype=np.float64)
-    alone = check_array(marginal, 2, "The marginal log-probabilities")
+    own = check_array(marginal, 2, "The marginal log-probabilities")
     length = check_array(tokens, 2, "The token counts")
-    x, y = np.triu_indices(alone.shape[1], k=1)
-    first, second = alone[:, x] + cross[:, x, y], alone[:, y] + cross[:, y, x]
+    x, y = np.nonzero(~np.eye(own.shape[1], dtype=np.bool_))
+    first, second = own[:, x] + cross[:, x, y], own[:, y] + cross[:, y, x]
     size = length[:, x] + length[:, y]
     unknown = np.isnan(first + second + size)
     first[unknown] = second[unknown] = size[unknown] = np.nan
     sides = {"text": (first, second), "token": (first / size, second / size)}
-    return {
+    estimates = {
         (per, method): clustered_correlation(*both, method)
         for per, both in sides.items()
         for method in METHODS
+    }
+    alone = np.count_nonzero(~unknown) == 2  # one pair in both orders would correlate at -1
+    return {
+        key: replace(one, value=np.nan if alone else one.value, unscored=one.unscored // 2)
+        for key, one in estimates.items()
     }

@@ -229,6 +229,18 @@ class TestSymmetry:
         assert joint_symmetry(conditional, marginal, tokens)["token", "pearson"].value > 0.999
         turned = conditional.transpose(0, 2, 1)
         assert joint_symmetry(turned, marginal, tokens)["token", "pearson"].value < 0
+        single = joint_symmetry(conditional[:1], marginal[:1], tokens[:1])["token", "pearson"]
+        assert np.isnan(single.value) and single.n == 1, "two orders of one pair are no two pairs"
+
+    @pytest.mark.parametrize("turn", [[1, 0, 2], [2, 1, 0], [1, 2, 0]])
+    def test_no_order_of_agents_matters(self, turn: list[int]) -> None:
+        conditional, marginal, tokens = self.texts(12, 0.5)
+        conditional[3, 0, 1] = np.nan
+        found = joint_symmetry(conditional, marginal, tokens)
+        turned = conditional[:, turn][:, :, turn], marginal[:, turn], tokens[:, turn]
+        for key, one in joint_symmetry(*turned).items():
+            same = found[key].value, found[key].low, 12, 1
+            assert (one.value, one.low, one.n, one.unscored) == pytest.approx(same), key
 
 
 @pytest.mark.parametrize("candidates", [5, 20])
