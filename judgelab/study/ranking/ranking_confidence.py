@@ -101,8 +101,9 @@ class RankingConfidence(Study):
             )
         drawing = self.bootstrap, context.seed
         judge, size = self._judge(scores, context), self.items or len(scores.metric)
-        agreement, errors, lean, calibration = tables.calibration_of(scores, judge, size, *drawing)
-        pairs, model = people_order(scores, judge, errors)
+        predicted = tables.calibration_of(scores, judge, size, *drawing)
+        agreement, errors, resamples, lean, calibration = predicted
+        pairs, model = people_order(scores, judge, resamples)
         here = {  # with people over single texts
             name: clustered_correlation(scores.metric, scores.human, method, *drawing)
             for name, (_, method) in CORRELATIONS.items()

@@ -18,9 +18,12 @@ from judgelab.stats.discrimination.correlation import clustered_correlation
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.ranking.pairs import OrderedPairs, ordered_pairs
-from judgelab.stats.ranking.system_bias import MODELS, JudgeFit, Model, fit_judge
+from judgelab.stats.ranking.system_bias import JudgeFit, Model, fit_judge
 from judgelab.store.run_dir import RunDir
 from judgelab.study.common.panels import SCORES, human_scores, score_panels
+
+CAREFUL: tuple[Model, ...] = ("bias", "line", "algorithm_1")  # the default, and less careful ones
+SURELY = 0.9  # share of resamples in which another must be better to replace it
 
 
 @dataclass(frozen=True)
@@ -140,21 +143,23 @@ class RankingJudge:
 
 
 def people_order(
-    scores: SystemScores, judge: RankingJudge, errors: Mapping[Model, Estimate]
+    scores: SystemScores, judge: RankingJudge, resamples: Mapping[Model, Floats]
 ) -> tuple[OrderedPairs, Model | None]:
     """Confidence in the metric's order, and in people's, with the model by which it is computed.
 
-    Where pairs were predicted, that is the model with the smallest calibration error on them (the
-    simpler one of two that are equal); without such pairs that of the bias between systems. None
-    where the judge does not correlate with people, or nothing is known of its bias: then people's
-    order is as sure as the metric's. Where the means of systems fall as people's rise (the line's
-    slope), people's order is the opposite one.
+    That is the first of ``CAREFUL``, unless another has a smaller calibration error on the pairs
+    that were predicted in ``SURELY`` of its ``resamples`` [draws], which one seed pairs. (The
+    smallest error by itself changes hands on noise.) None where the judge does not correlate with
+    people, or nothing is known of its bias: then people's order is as sure as the metric's. Where
+    the means of systems fall as people's rise (the line's slope), people's order is the opposite.
     """
     fit = judge.fit
-    usable = [m for m in MODELS if fit.slope > 0 and not np.isnan(fit.system_error(m)[1])]
-    by_model = {m: e.value for m, e in errors.items() if m in usable and e.n}
-    by_error = sorted(by_model, key=lambda name: by_model[name])
-    model = next(iter(by_error or [m for m in usable if m == "bias"]), None)
+    usable = [m for m in CAREFUL if fit.slope > 0 and not np.isnan(fit.system_error(m)[1])]
+    by_model = {m: resamples[m] for m in usable if not np.isnan(resamples.get(m, np.nan)).all()}
+    model = next(iter(by_model or [m for m in usable if m == "bias"]), None)
+    for other, errors in by_model.items():
+        if (errors < by_model[model or other]).mean() >= SURELY:
+            model = other
     pairs = ordered_pairs(scores.metric, fit.system_error(model)[1] * fit.slope if model else 0.0)
     if judge.falls_by(model):
         pairs = replace(pairs, agreed=1 - pairs.agreed)

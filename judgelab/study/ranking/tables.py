@@ -137,13 +137,19 @@ def error_table(scores: SystemScores, judge: RankingJudge) -> list[Table]:
     return [table(__package__, "errors", estimate_rows(cells), **facts)]
 
 
-Calibration = tuple[dict[str, Estimate], dict[Model, Estimate], dict[Model, float], list[Table]]
+Calibration = tuple[
+    dict[str, Estimate],
+    dict[Model, Estimate],
+    dict[Model, Floats],
+    dict[Model, float],
+    list[Table],
+]
 """What happened to pairs of systems, and what was predicted without looking at them.
 
 Mean share of resamples ranked right, over pairs, with an interval over systems: both systems on
 items of their own (``agreement``), or the same (``agreement_paired``). Of the models that predict
-any pair, on items of their own, the calibration error, and by how much they predict more than is
-observed, mean over pairs. Tables of both: the errors, and the buckets of figures 5 and 6.
+any pair, on items of their own, the calibration error, its resamples, and by how much they predict
+more than is observed, mean over pairs. Tables: the errors, and the buckets of figures 5 and 6.
 """
 
 
@@ -155,10 +161,10 @@ def calibration_of(
     predicted from the others."""
     both = ~np.isnan(scores.human) & ~np.isnan(scores.metric)
     if not judge.usable or both.any(axis=0).sum() < (2 if judge.elsewhere else LEAST):
-        return {}, {}, {}, []
+        return {}, {}, {}, {}, []
     pairs = ranked_pairs(scores.human, scores.metric, items, draws, seed)
     if not len(pairs.delta):
-        return {}, {}, {}, []
+        return {}, {}, {}, {}, []
     fit = judge.fit if judge.elsewhere else None
     predictions = predict_pairs(scores.human, scores.metric, pairs, items, fit)
     models = [m for m in MODELS if m == MODELS[0] or not np.isnan(predictions["unpaired", m]).all()]
@@ -166,6 +172,7 @@ def calibration_of(
     edges = np.linspace(0, float(pairs.delta.max()), BUCKETS + 1)
     group = np.clip(np.searchsorted(edges, pairs.delta, side="left") - 1, 0, BUCKETS - 1)
     errors, agreement = dict[tuple[str, Model], Estimate](), dict[str, Estimate]()
+    samples = dict[tuple[str, Model], Floats]()
     rows, cells = list[Row](), list[tuple[Row, Estimate]]()
     for kind, words, key, observed in (
         ("unpaired", "each its own", "agreement", pairs.unpaired),
@@ -175,7 +182,7 @@ def calibration_of(
         for model in models:
             predicted = predictions[kind, model]
             data = Outcomes(predicted, observed, pairs.first, pairs.second)
-            errors[kind, model], _ = calibration_error(data, draws, seed)
+            errors[kind, model], samples[kind, model] = calibration_error(data, draws, seed)
             head: dict[str, Value] = {"items": words, "model": SHORT[model]}
             head["predicted"] = _mean(predicted)
             head["observed"] = _mean(observed[~np.isnan(predicted)])
@@ -188,6 +195,7 @@ def calibration_of(
     return (
         agreement,
         {model: errors["unpaired", model] for model in models},
+        {model: samples["unpaired", model] for model in models},
         {model: _mean(predictions["unpaired", model] - pairs.unpaired) for model in models},
         [
             table(__package__, "calibration_error", rows, by=by),

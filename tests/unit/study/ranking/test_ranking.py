@@ -84,15 +84,18 @@ def test_a_metric_that_is_measured(tmp_path: Path) -> None:
     result = outcome(tmp_path, *study)
     assert result.summary["mechanism"] == "length" and result.summary["dataset"] == "rose"
     assert result.summary["systems"] == 8 and any("Synthetic" in note for note in result.notes)
-    assert {"clean_scores.parquet", "clean_texts.parquet"} <= {
-        file.name for file in (tmp_path / "run" / "records").iterdir()
-    }
+    names = {file.name for file in (tmp_path / "run" / "records").iterdir()}
+    assert {"clean_scores.parquet", "clean_texts.parquet"} <= names
     with pytest.raises(ConfigError, match="attack=none"):
         outcome(tmp_path, *study, "attack=padding")
 
 
-def test_a_judge_that_goes_against_people(tmp_path: Path) -> None:
+def test_scores_without_people_or_against_them(tmp_path: Path) -> None:
     path, _ = scores(tmp_path, sign=-1.0)
+    result = outcome(tmp_path / "b", *table_study(path, "dataset.columns.human=false"))
+    found = tables(result)
+    assert "by_items" not in found and not {"people", "human_gap"} & set(found["ranking"])
+    assert any("not of people's" in note for note in result.notes) and len(found["ranking"]) == 21
     result = outcome(tmp_path, *table_study(path))
     assert result.summary["judge/r"] < 0  # type: ignore[operator]
     assert any("no noise level" in note for note in result.notes)
@@ -108,14 +111,6 @@ def test_few_systems_are_ranked_but_not_predicted(tmp_path: Path) -> None:
     path, _ = scores(tmp_path, systems=1)
     with pytest.raises(DataError, match="two systems at least, but 1"):
         outcome(tmp_path, *table_study(path))
-
-
-def test_scores_without_people(tmp_path: Path) -> None:
-    path, _ = scores(tmp_path)
-    result = outcome(tmp_path, *table_study(path, "dataset.columns.human=false"))
-    found = tables(result)
-    assert "by_items" not in found and not {"people", "human_gap"} & set(found["ranking"])
-    assert any("not of people's" in note for note in result.notes) and len(found["ranking"]) == 21
 
 
 def test_an_existing_run_is_ranked(annotated: tuple[Result, pd.DataFrame], tmp_path: Path) -> None:
