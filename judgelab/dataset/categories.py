@@ -65,7 +65,8 @@ def categories(
     own, more = set(order), set[str]()
     if choices is None:
         theirs = set(people) or short
-        if all(is_figure(one) or one in PLAIN for one in theirs - MISSING):
+        spoken = set(words[RATERS]) or short
+        if all(is_figure(one) or one in PLAIN for one in spoken - MISSING):
             theirs -= MISSING  # beside words, None may well be a category
         own |= theirs
         more = {one for one in short if counts[one] > 1} - own

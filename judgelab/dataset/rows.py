@@ -91,14 +91,15 @@ class JudgedRow:
             raise DataError("order 1 is of pairs; this is one text")
 
 
+def natural(name: str) -> list[tuple[str, int, str]]:
+    """The place of a name: digits by their number; the name itself, as 02 and 2 may not tie."""
+    parts = re.findall(r"(\D*)0*(\d*)", name)
+    return [*((text, len(digits), digits) for text, digits in parts), (name, 0, "")]
+
+
 def in_order(rows: Sequence[JudgedRow]) -> list[JudgedRow]:
     """Rows by what they are about, item 2 before item 10, then by who says it: whatever is drawn by
     place, or hangs on who comes first, is the same in whatever order a table has its rows."""
-
-    def natural(name: str) -> list[tuple[str, int, str]]:
-        # digits by their number; the name itself, as 02 and 2 may not tie
-        parts = re.findall(r"(\D*)0*(\d*)", name)
-        return [*((text, len(digits), digits) for text, digits in parts), (name, 0, "")]
 
     def names(row: JudgedRow) -> tuple[str, ...]:
         people = (one.who for one in (*row.labels, *row.verdicts))

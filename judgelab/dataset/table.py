@@ -40,7 +40,7 @@ from judgelab.dataset.meaning import (
 )
 from judgelab.dataset.people import with_labels
 from judgelab.dataset.provenance import check_keys
-from judgelab.dataset.rows import Category, JudgedRow, in_order, near, table_rows
+from judgelab.dataset.rows import Category, JudgedRow, in_order, natural, near, table_rows
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -208,8 +208,9 @@ class LabelledTable(LimitedDataset):
         for name in (name for name in settings if name not in whole.agents):
             hint = near(name, whole.agents)
             raise DataError(f"dataset.agents: {name!r} has no text in this table{hint}")
-        kinds = {name: whole.fact("category", name) for name in whole.agents} | settings
-        agents = [Agent(name, kinds[name]) for name in dict.fromkeys([*settings, *whole.agents])]
+        names = sorted(whole.agents, key=natural)
+        kinds = {name: whole.fact("category", name) for name in names} | settings
+        agents = [Agent(name, kinds[name]) for name in dict.fromkeys([*settings, *names])]
         mine = {"kind": whole.meaning.kind, "people": self.people}
         mine["task_description"] = self.task_description
         panel = whole.panel({**facts, **mine}, limit, self.task, agents)

@@ -128,8 +128,9 @@ def _of(design: Design, number: Quantity, sampled: Sampled) -> Iterator[AverageA
     for k, judged in enumerate(~np.isnan(values)):
         labels = truth[labelled & judged]
         rare = rate and bool(min((labels > 0.5).sum(), (labels < 0.5).sum()) < RARE)
-        best, gap = (x.at(k) for x in ((people, apart) if rare else (both, bias)))
-        gain = gains.at(k)
+        all_labelled, gain = bool((labelled | ~judged).all()), gains.at(k)
+        best = (people if rare or all_labelled else both).at(k)
+        gap = (apart if rare else bias).at(k)
         share = min(AVERAGE, min(best.value, 1 - best.value) / 5)
         margin = share if rate else AVERAGE_SD * spread
         word: AverageWord = "people alone" if rare or gain.high < SAVING else "not known"
@@ -141,7 +142,7 @@ def _of(design: Design, number: Quantity, sampled: Sampled) -> Iterator[AverageA
             word = "with labels"
         yield AverageAnswer(
             number.name, rate, own.at(k), people.at(k), best, gap, margin, gain, word, why,
-            all_labelled=bool((labelled | ~judged).all()), rare=rare,
+            all_labelled=all_labelled, rare=rare,
         )  # fmt: skip
 
 
@@ -157,11 +158,11 @@ def _refusal(design: Design, judge: int, sampled: Sampled, number: Quantity) -> 
     names = design.table.units.stratum.astype(str)
     unseen = sorted({*names[judged]} - {*names[judged & labelled]})
     if unseen:
-        return f"no label is from {unseen[0]!r}, of which verdicts are"
+        return f"no label is from {_stratum(unseen[0])}, of which verdicts are"
     if sampled == "strata":
         for name in sorted({*names}):
             if (labelled & judged & (names == name)).sum() < PER_STRATUM:
-                return f"stratum {name!r} has fewer than {PER_STRATUM} labels"
+                return f"{_stratum(name)} has fewer than {PER_STRATUM} labels"
     # the missing are rarely like the others
     asked, unread = table.asked[judge].any(axis=1), design.bars.unread
     if (asked & ~judged).sum() > unread * asked.sum():
@@ -171,6 +172,10 @@ def _refusal(design: Design, judge: int, sampled: Sampled, number: Quantity) -> 
     if table.kind == "grade" and not table.on_scale[judge]:
         return "its grades lie on another scale than people's"
     return ""
+
+
+def _stratum(name: str) -> str:
+    return f"stratum {str(name)!r}" if name else "the part without a stratum"
 
 
 def _free(table: JudgmentTable) -> Floats | None:

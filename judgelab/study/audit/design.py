@@ -195,9 +195,9 @@ def answers_of(table: JudgmentTable) -> Floats:
 def rules_of(table: JudgmentTable) -> Mapping[str, Floats]:
     """Rules that know nothing of quality -> their answers [units, answers]; of grades [units].
 
-    Of pairs also: the text that is shown first, where a judge was asked in one order alone (it
-    saw that, and not which text is stored first) [judges, units, answers]; and of two systems
-    always the same one.
+    Of pairs also: the text that is shown first, where it is known which that is and some pair was
+    judged in one order alone (a judge sees that, and not which text is stored first) [judges,
+    units, answers]; and of two systems always the same one.
     """
     n = len(table.units)
     if table.kind == "category":
@@ -220,7 +220,7 @@ def rules_of(table: JudgmentTable) -> Mapping[str, Floats]:
         longer = np.stack([(1 + gap) / 2, (1 - gap) / 2], axis=1)
         rules |= {"longer": longer, "shorter": 1 - longer}
     times = table.asked.sum(axis=2)
-    if (times == 1).any():
+    if (times == 1).any() and table.asked[..., 1].any():  # of one order for all nobody may know it
         first = np.where(times > 0, divide(table.asked[..., 0], times), 0.5)
         shown = np.stack([first, 1 - first], axis=2)
         rules |= {"always the text shown first": shown, "always the text shown second": 1 - shown}

@@ -221,7 +221,7 @@ class Evidence:
             undecided = [one for one in undecided if one.name == "control"]
             if not undecided:
                 return Verdict("not known yet", "no bar", _shortest(self.conditions))
-        elif set(to_find) - {one.about for one in self.of("class")}:
+        elif len(to_find) == 1 or set(to_find) - {one.about for one in self.of("class")}:
             return Verdict("not known yet", "class", _shortest(self.conditions))
         if undecided:
             more = _more(undecided, self.labelled)

@@ -158,7 +158,8 @@ def people_order(
     by_model = {m: resamples[m] for m in usable if not np.isnan(resamples.get(m, np.nan)).all()}
     model = next(iter(by_model or [m for m in usable if m == "bias"]), None)
     for other, errors in by_model.items():
-        if (errors < by_model[model or other]).mean() >= SURELY:
+        rivals = {*list(by_model)[:1], model or other}  # the default, and what replaced it
+        if all((errors < by_model[one]).mean() >= SURELY for one in rivals):
             model = other
     pairs = ordered_pairs(scores.metric, fit.system_error(model)[1] * fit.slope if model else 0.0)
     if judge.falls_by(model):

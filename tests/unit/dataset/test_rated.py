@@ -50,7 +50,7 @@ def test_recorded_scores_are_the_mechanism(tmp_path: Path) -> None:
         RecordedScores("secon").measure(panel, NOBODY, seed=0)
     one = RecordedScores("second")
     out = one.score(one.measure(panel, NOBODY, seed=0))
-    np.testing.assert_array_equal(out.agent.values, [[1, math.nan, math.nan], [math.nan] * 2 + [2]])
+    np.testing.assert_array_equal(out.agent.values, [[math.nan, 1, math.nan], [2] + [math.nan] * 2])
     attacked = panel.with_agents(panel.agents, panel.texts, attack="padding")
     with pytest.raises(ConfigError, match="attack=none"):
         one.measure(attacked, NOBODY, seed=0)

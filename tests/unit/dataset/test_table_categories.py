@@ -292,3 +292,11 @@ def test_order_spelling_and_names_do_not_matter(data: Any, spelled: Any, shuffle
         values = table.labels.tolist(), np.nan_to_num(table.verdicts, nan=-1).tolist()
         results.append((table.levels, table.positive, *values, table.reasons, judges))
     assert results[0] == results[1]
+
+
+def test_none_of_people_stays_a_word_beside_a_judge_of_figures() -> None:
+    """The level of "ok" and 1 was called 1, and then "None" was a missing number."""
+    people, own = ["ok", "None"] * 10, ["1", "0"] * 10
+    table = pd.DataFrame({"id": range(20), "human": people, "a": own})
+    with pytest.raises(DataError, match="people say 'None' and 'ok', judge 'a' says '0' and '1'"):
+        LabelledTable(judges=["a"]).of(table)
