@@ -221,9 +221,9 @@ def rules_of(table: JudgmentTable) -> Mapping[str, Floats]:
         rules |= {"longer": longer, "shorter": 1 - longer}
     times = table.asked.sum(axis=2)
     if (times == 1).any() and table.asked[..., 1].any():  # of one order for all nobody may know it
-        first = np.where(times > 0, divide(table.asked[..., 0], times), 0.5)
-        shown = np.stack([first, 1 - first], axis=2)
-        rules |= {"always the text shown first": shown, "always the text shown second": 1 - shown}
+        each = np.where(times > 0, divide(table.asked[..., 0], times), 0.5)  # shown first
+        rules["always the text shown first"] = np.stack([each, 1 - each], axis=2)
+        rules["always the text shown second"] = np.stack([1 - each, each], axis=2)
     for system in two_systems(table):
         own = table.units.first.astype(str) == system
         rules[f"always the text of {system}"] = np.stack([own, ~own], axis=1).astype(float)
