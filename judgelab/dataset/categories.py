@@ -64,8 +64,7 @@ def categories(
     short = set(filter(_short, counts))
     own, more = set(order), set[str]()
     if choices is None:
-        theirs = set(people) or short
-        spoken = set(words[RATERS]) or short
+        theirs, spoken = set(people) or short, set(words[RATERS]) or short
         if all(is_figure(one) or one in PLAIN for one in spoken - MISSING):
             theirs -= MISSING  # beside words, None may well be a category
         own |= theirs
